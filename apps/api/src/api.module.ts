@@ -1,0 +1,81 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
+import { CqrsModule } from '@nestjs/cqrs';
+import { deciders } from '../../../libs/domain/index.ts';
+import { Authentication, CREDENTIALS } from '../../../libs/runtime/auth.ts';
+import { ClaimIds } from '../../../libs/runtime/claims.ts';
+import { Commands, commandHandlers } from '../../../libs/runtime/commands.ts';
+import { Driver } from '../../../libs/runtime/drive.ts';
+import { WritePath } from '../../../libs/runtime/execute.ts';
+import { Idempotency, KEYED_ANSWERS } from '../../../libs/runtime/idempotency.ts';
+import { ReadModel } from '../../../libs/runtime/read-model.ts';
+import { Seal } from '../../../libs/runtime/seal.ts';
+import type { Engine } from '../../shared/engine.ts';
+import { railsOf } from '../../shared/rails.ts';
+import { ConfigController } from './config/config.controller.ts';
+import { TokenCredentials } from './credentials.ts';
+import { customerControllers, customerProviders } from './customers/index.ts';
+import { DiscoveriesController } from './discoveries/discoveries.controller.ts';
+import { ExchangeRatesController } from './exchange-rates/exchange-rates.controller.ts';
+import { externalAccountControllers, externalAccountProviders } from './external-accounts/index.ts';
+import {
+  CustomersInternalAccountsController,
+  PlatformInternalAccountsController,
+} from './internal-accounts/internal-accounts.controller.ts';
+import { RAILS } from './ports.ts';
+import { PROVIDERS, sandboxProviders } from './providers.ts';
+import { QuotesController } from './quotes/quotes.controller.ts';
+import { Quoting } from './quotes/quoting.ts';
+import { SandboxController } from './sandbox/sandbox.controller.ts';
+import { API_SETTINGS, type ApiSettings, CLOCK, defaultSettings } from './settings.ts';
+import { TokensController } from './tokens/tokens.controller.ts';
+import { TokenFacts } from './tokens/tokens.facts.ts';
+import { TransactionsController } from './transactions/transactions.controller.ts';
+import { webhookControllers, webhookProviders } from './webhooks/index.ts';
+
+/** The HTTP API on an engine. */
+@Module({})
+export class ApiModule {
+  static on(engine: Engine, settings: ApiSettings = defaultSettings): DynamicModule {
+    return {
+      module: ApiModule,
+      imports: [CqrsModule.forRoot()],
+      controllers: [
+        ...externalAccountControllers,
+        QuotesController,
+        TransactionsController,
+        ExchangeRatesController,
+        DiscoveriesController,
+        SandboxController,
+        TokensController,
+        ConfigController,
+        CustomersInternalAccountsController,
+        PlatformInternalAccountsController,
+        ...customerControllers,
+        ...webhookControllers,
+      ],
+      providers: [
+        { provide: WritePath, useValue: engine.writePath },
+        { provide: ReadModel, useValue: engine.readModel },
+        { provide: KEYED_ANSWERS, useValue: engine.answers },
+        { provide: CREDENTIALS, useValue: new TokenCredentials(engine.writePath) },
+        { provide: Seal, useValue: new Seal(engine.keyFor('remembered answers')) },
+        { provide: ClaimIds, useValue: new ClaimIds(engine.keyFor('claims')) },
+        { provide: Driver, useValue: engine.driver },
+        { provide: RAILS, useValue: railsOf(engine.clock, settings.sandboxTimeScale) },
+        Quoting,
+        { provide: CLOCK, useValue: engine.clock },
+        { provide: API_SETTINGS, useValue: settings },
+        ...externalAccountProviders,
+        ...webhookProviders(engine, settings),
+        { provide: PROVIDERS, useValue: sandboxProviders },
+        ...customerProviders,
+        TokenFacts,
+        Commands,
+        ...commandHandlers(deciders),
+        { provide: APP_GUARD, useClass: Authentication },
+        { provide: APP_INTERCEPTOR, useClass: Idempotency },
+      ],
+    };
+  }
+}

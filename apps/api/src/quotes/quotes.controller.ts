@@ -1,0 +1,63 @@
+import { Body, Controller, Get, Inject, Param, Post } from '@nestjs/common';
+import type { PaymentState } from '../../../../libs/domain/payments/payment.ts';
+import { type Clock, timestamp } from '../../../../libs/kernel/clock.ts';
+import { reject } from '../../../../libs/kernel/errors.ts';
+import { parsePublicId } from '../../../../libs/kernel/ids.ts';
+import { type Caller, CurrentCaller } from '../../../../libs/runtime/caller.ts';
+import { Operation } from '../../../../libs/runtime/http/index.ts';
+import { ReadModel } from '../../../../libs/runtime/read-model.ts';
+import { payments } from '../../../../projections/payments.ts';
+import { Quote, quoteView } from '../../../../projections/quote.view.ts';
+import { CLOCK } from '../settings.ts';
+import { ExecuteQuoteBody, QuoteBody } from './quotes.bodies.ts';
+import { Quoting } from './quoting.ts';
+
+@Controller('quotes')
+export class QuotesController {
+  constructor(
+    @Inject(Quoting) private readonly quoting: Quoting,
+    @Inject(ReadModel) private readonly readModel: ReadModel,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  @Post()
+  @Operation({
+    summary: 'Create a quote',
+    description:
+      'Prices a transfer between two accounts and makes its transaction, in `PENDING`. With `immediatelyExecute` it is executed too.',
+    tag: 'Quotes',
+    success: { 201: Quote },
+    errors: [404, 410, 412, 424, 429, 501],
+    permission: 'TRANSACT',
+  })
+  create(@Body() body: QuoteBody, @CurrentCaller() caller: Caller) {
+    return this.quoting.create(caller, body);
+  }
+
+  @Get(':quoteId')
+  @Operation({ summary: 'Get a quote', tag: 'Quotes', success: { 200: Quote }, errors: [404], permission: 'VIEW' })
+  async get(@Param('quoteId') quoteId: string, @CurrentCaller() { tenant }: Caller) {
+    const state = await this.readModel.byId<PaymentState>(payments, tenant, idOf(quoteId));
+    if (!state || state.phase === 'REFUSED' || state.source.accountId === '') throw reject('QUOTE_NOT_FOUND');
+    return quoteView(state, timestamp(this.clock.nowMs()));
+  }
+
+  @Post(':quoteId/execute')
+  @Operation({
+    summary: 'Execute a quote',
+    description: 'The source is debited. Once executed, a quote cannot be cancelled; an expired one is refused.',
+    tag: 'Quotes',
+    success: { 200: Quote },
+    errors: [404, 410, 429, 501],
+    permission: 'TRANSACT',
+  })
+  execute(@Param('quoteId') quoteId: string, @Body() _body: ExecuteQuoteBody, @CurrentCaller() caller: Caller) {
+    return this.quoting.execute(caller, idOf(quoteId));
+  }
+}
+
+function idOf(quoteId: string): string {
+  const id = parsePublicId('Quote', quoteId);
+  if (!id) throw reject('QUOTE_NOT_FOUND');
+  return id;
+}

@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import {
+  platform as platformDecider,
+  RotateWebhookSecret,
+  tenantIdOf,
+} from '../../../libs/domain/platforms/platform.ts';
+import { newWebhookSecret } from '../../../libs/runtime/webhooks/signing.ts';
+import type { TestPlatform } from '../../../test/platform.ts';
+import { webhookSecretsOf } from '../../shared/webhook-secrets.ts';
+import { BALANCE, eventually, Scene } from './dispatcher.examples.ts';
+
+let scene: Scene;
+let platform: TestPlatform;
+
+beforeEach(async () => {
+  scene = await Scene.set();
+  platform = scene.platform;
+});
+afterEach(() => scene.clear());
+
+describe('platforms', () => {
+  test('one whose receiver never answers does not hold up another one', async () => {
+    const other = await platform.another();
+    const slow = await scene.receiver(() => 'hang');
+    const fast = await scene.receiver();
+    await scene.listen(platform.tenant, slow.url);
+    await scene.listen(other.tenant, fast.url);
+    for (let i = 0; i < 100; i++) await scene.deposit(platform.tenant);
+    scene.start({ maxInFlight: 16 });
+    await slow.until(1);
+    for (let i = 0; i < 100; i++) await scene.deposit(other.tenant);
+    await fast.until(100, BALANCE);
+    expect(slow.received.length).toBeLessThanOrEqual(8);
+  });
+
+  test('get their own secrets', async () => {
+    const other = await platform.another();
+    const hooks = await scene.receiver();
+    scene.start();
+    await scene.listen(platform.tenant, hooks.url);
+    await scene.listen(other.tenant, hooks.url);
+    const sent = await hooks.until(2, 'TEST');
+    const secrets = await Promise.all([platform, other].map(({ tenant }) => webhookSecretsOf(platform.engine, tenant)));
+    const fits = sent.map(({ body, headers }) =>
+      secrets.map(([held]) => {
+        try {
+          new Webhook(held!.secret).verify(body.toString('utf8'), headers as Record<string, string>);
+          return true;
+        } catch {
+          return false;
+        }
+      }),
+    );
+    expect(fits.sort()).toEqual([
+      [false, true],
+      [true, false],
+    ]);
+  });
+});
+
+test('a replaced secret signs beside the new one until its time is up', async () => {
+  const hooks = await scene.receiver();
+  scene.start();
+  const { engine, tenant } = platform;
+  await scene.listen(tenant, hooks.url);
+  await hooks.until(1, 'TEST');
+  const [{ secret: older }] = (await webhookSecretsOf(engine, tenant)) as [{ secret: string }];
+  const newer = newWebhookSecret(Buffer.alloc(32, 5));
+  const previousValidUntil = new Date(Date.now() + 3_600_000).toISOString();
+  const commandId = randomUUID();
+  await engine.writePath.execute(
+    platformDecider,
+    new RotateWebhookSecret({ tenantId: tenantIdOf(tenant), webhookSecret: newer, previousValidUntil }),
+    { commandId, correlationId: commandId, actor: 'test', tenant },
+  );
+  /** At which place of `webhook-signature` each of the two secrets stands, on the deposit of that number. */
+  const signedWith = async (number: number) => {
+    await scene.deposit(tenant);
+    const { headers, body } = (await hooks.until(number, BALANCE))[number - 1]!;
+    const at = new Date(Number(headers['webhook-timestamp']) * 1_000);
+    const macs = [newer, older].map((secret) =>
+      new Webhook(secret).sign(`${headers['webhook-id']}`, at, body.toString('utf8')),
+    );
+    return macs.map((mac) => `${headers['webhook-signature']}`.split(' ').indexOf(mac));
+  };
+  expect(await signedWith(1)).toEqual([0, 1]);
+  scene.aheadMs += 3_600_000;
+  expect(await signedWith(2)).toEqual([0, -1]);
+});
+
+describe('a dispatcher that ends', () => {
+  test('in the middle loses nothing: what was not answered is sent by the next one', async () => {
+    const hooks = await scene.receiver((_, number) => (number > 20 && number <= 30 ? 'hang' : 204));
+    const { tenant } = platform;
+    await scene.listen(tenant, hooks.url);
+    for (let i = 0; i < 60; i++) await scene.deposit(tenant);
+    const first = scene.start({ maxInFlightPerPlatform: 10 });
+    await hooks.until(30);
+    await first.stop({ graceMs: 0 });
+    scene.start();
+    await scene.delivered();
+    const ids = hooks.received.filter(({ event }) => event.type === BALANCE).map(({ event }) => event.sequence);
+    expect([...new Set(ids)].sort((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, i) => i + 2));
+  });
+
+  test('on purpose waits for the answers under way, and nothing is sent twice', async () => {
+    const hooks = await scene.receiver();
+    const { tenant } = platform;
+    await scene.listen(tenant, hooks.url);
+    for (let i = 0; i < 40; i++) await scene.deposit(tenant);
+    const first = scene.start({ maxInFlightPerPlatform: 4 });
+    await hooks.until(10);
+    await first.stop();
+    scene.start();
+    await scene.delivered();
+    const ids = hooks.received.map(({ event }) => event.id);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('with its database connection goes on with a new one', async () => {
+    const hooks = await scene.receiver();
+    const { engine, tenant } = platform;
+    scene.start({ log: () => {} });
+    await scene.listen(tenant, hooks.url);
+    for (let i = 0; i < 20; i++) await scene.deposit(tenant);
+    await hooks.until(10);
+    const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'ledgerline-dispatcher'`;
+    await engine.pool.query(cut);
+    for (let i = 0; i < 20; i++) await scene.deposit(tenant);
+    await eventually(
+      () => scene.rows(BALANCE),
+      (found) => found.length === 40 && found.every((row) => row.status === 'DELIVERED'),
+    );
+    const sequences = hooks.received.filter(({ event }) => event.type === BALANCE).map(({ event }) => event.sequence);
+    expect([...new Set(sequences)].sort((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, i) => i + 2));
+  });
+
+  test('two of them at once send everything once', async () => {
+    const hooks = await scene.receiver();
+    const { tenant } = platform;
+    scene.start();
+    scene.start();
+    await scene.listen(tenant, hooks.url);
+    for (let i = 0; i < 40; i++) await scene.deposit(tenant);
+    await scene.recorded(BALANCE, 1);
+    await eventually(
+      () => scene.rows(BALANCE),
+      (found) => found.length === 40 && found.every((row) => row.status === 'DELIVERED'),
+    );
+    const ids = hooks.received.map(({ event }) => event.id);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+});

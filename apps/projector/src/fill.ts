@@ -1,0 +1,94 @@
+import type pg from 'pg';
+import type { RecordedEvent } from '../../../libs/kernel/messages.ts';
+import type { AnyProjection, Row } from '../../../libs/kernel/projection.ts';
+import { ReadTable } from './tables.ts';
+
+type Queryable = Pick<pg.ClientBase, 'query'>;
+
+/** Rows that one table keeps in memory. Those that are never read again leave sooner. */
+const ROWS_IN_MEMORY = 20_000;
+const INSERTED_ROWS_IN_MEMORY = 4_000;
+const ROWS_PER_WRITE = 2_000;
+
+/**
+ * Fills an empty table with the rows of a projection from the beginning of the log. Rows stay in memory between batches and are written
+ * when there are too many of them, so that a row that a thousand events change is written a few times, not a thousand.
+ */
+export class Fill {
+  readonly projection: AnyProjection;
+  readonly table: ReadTable;
+  private readonly db: Queryable;
+  private readonly handles: ReadonlySet<string>;
+  private readonly rowsInMemory: number;
+  /** Least recently changed first. */
+  private readonly rows = new Map<string, Row>();
+  private readonly changed = new Set<string>();
+  private hasWritten = false;
+  private write: Promise<void> = Promise.resolve();
+
+  constructor(projection: AnyProjection, table: string, db: Queryable, rowsInMemory = ROWS_IN_MEMORY) {
+    this.projection = projection;
+    this.table = new ReadTable(projection, table);
+    this.db = db;
+    this.handles = new Set(projection.handles);
+    this.rowsInMemory = projection.insertOnly ? Math.min(rowsInMemory, INSERTED_ROWS_IN_MEMORY) : rowsInMemory;
+  }
+
+  /** Applies a batch of events, which follow those of the batch before. */
+  async take(events: readonly RecordedEvent[]): Promise<void> {
+    const mine = events.filter((event) => this.handles.has(event.type));
+    if (mine.length === 0) return;
+    await this.read(mine);
+    const rows = {
+      get: (id: string) => this.rows.get(id),
+      set: (row: Row) => {
+        this.rows.delete(row.id);
+        this.rows.set(row.id, row);
+        this.changed.add(row.id);
+      },
+    };
+    for (const event of mine) this.projection.apply(rows, event);
+    if (this.rows.size > this.rowsInMemory) await this.makeRoom();
+  }
+
+  /** Writes what is only in memory. */
+  async flush(): Promise<void> {
+    await this.save(this.changed);
+    await this.write;
+  }
+
+  /** A row that is not in memory can only be in the table once something has been written there. */
+  private async read(events: readonly RecordedEvent[]): Promise<void> {
+    if (!this.hasWritten || this.projection.insertOnly) return;
+    const missing = new Set<string>();
+    for (const event of events) {
+      for (const id of this.projection.keys(event)) if (!this.rows.has(id)) missing.add(id);
+    }
+    if (missing.size === 0) return;
+    for (const row of await this.table.read(this.db, [...missing])) this.rows.set(row.id, row);
+  }
+
+  /** The older half leaves. */
+  private async makeRoom(): Promise<void> {
+    const leaving = [...this.rows.keys()].slice(0, this.projection.insertOnly ? undefined : this.rows.size / 2);
+    await this.save(leaving.filter((id) => this.changed.has(id)));
+    for (const id of leaving) this.rows.delete(id);
+  }
+
+  /** Writes while the next batch is being folded: it waits for the write before, not for its own. */
+  private async save(ids: Iterable<string>): Promise<void> {
+    const rows = [...ids].map((id) => this.rows.get(id)!);
+    if (rows.length === 0) return;
+    for (const { id } of rows) this.changed.delete(id);
+    this.hasWritten = true;
+    await this.write;
+    this.write = this.writeAll(rows);
+    this.write.catch(() => {}); // whoever waits for it next is told
+  }
+
+  private async writeAll(rows: readonly Row[]): Promise<void> {
+    for (let from = 0; from < rows.length; from += ROWS_PER_WRITE) {
+      await this.table.write(this.db, rows.slice(from, from + ROWS_PER_WRITE));
+    }
+  }
+}

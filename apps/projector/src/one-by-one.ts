@@ -1,0 +1,14 @@
+import type pg from 'pg';
+
+type Queryable = Pick<pg.ClientBase, 'query'>;
+
+/** A connection that several parties may ask at once: their queries are sent one after the other. */
+export function oneByOne(client: pg.ClientBase): Queryable {
+  let last: Promise<unknown> = Promise.resolve();
+  const query = (...args: Parameters<typeof client.query>) => {
+    const result = last.then(() => client.query(...args));
+    last = Promise.resolve(result).catch(() => {}); // whoever asked is told
+    return result;
+  };
+  return { query: query as unknown as Queryable['query'] };
+}

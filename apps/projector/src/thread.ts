@@ -1,0 +1,43 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import pg from 'pg';
+import { PostgresEventStore } from '../../../libs/adapters/postgres/event-store.ts';
+import { PostgresSubjectKeys } from '../../../libs/adapters/postgres/subject-keys.ts';
+import { deciders } from '../../../libs/domain/index.ts';
+import { EventCodec } from '../../../libs/runtime/codec.ts';
+import { announcers, processes, projections } from '../../../projections/index.ts';
+import { Projector } from './projector.ts';
+import type { ThreadData, ThreadMessage } from './supervised.ts';
+
+/** The projector in a thread of its own, with its own connections. It ends when it is told to; see supervised.ts. */
+const STATE_EVERY_MS = 250;
+
+const { url, masterKey } = workerData as ThreadData;
+const parent = parentPort!;
+const tell = (message: ThreadMessage) => parent.postMessage(message);
+
+const pool = new pg.Pool({ connectionString: url, max: 2, application_name: 'ledgerline-projector', keepAlive: true });
+pool.on('error', () => {}); // an idle connection that dies is replaced at its next use
+const store = new PostgresEventStore(url, pool);
+const projector = new Projector({
+  url,
+  store,
+  codec: new EventCodec(deciders, new PostgresSubjectKeys(pool, Buffer.from(masterKey))),
+  catalogue: { projections, announcers, processes },
+  log: (level, message, error) => tell({ type: 'log', level, message, error }),
+  advanced: (batch) => tell({ type: 'advanced', batch }),
+});
+
+const state = setInterval(
+  () => tell({ type: 'state', position: projector.position, failure: projector.failure }),
+  STATE_EVERY_MS,
+);
+
+parent.once('message', async () => {
+  clearInterval(state);
+  await projector.stop();
+  await store.close();
+  await pool.end();
+  process.exit(0); // of a thread: only the thread ends
+});
+
+await projector.start();

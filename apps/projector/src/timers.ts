@@ -1,0 +1,43 @@
+import type pg from 'pg';
+
+import type { AnyProcess } from '../../../libs/kernel/process.ts';
+import type { StateRow } from '../../../libs/kernel/projection.ts';
+
+/** Keeps the timer rows of a process equal to what its states wait for. Only what changed is written. */
+export async function writeTimers(
+  client: Pick<pg.ClientBase, 'query'>,
+  process: AnyProcess,
+  before: ReadonlyMap<string, StateRow>,
+  after: readonly StateRow[],
+): Promise<void> {
+  const due: { stream: string; at: string; row: StateRow }[] = [];
+  const done: string[] = [];
+  for (const row of after) {
+    const old = before.get(row.id);
+    const was = old && process.dueAt(old.state);
+    const is = process.dueAt(row.state);
+    if (is === was) continue;
+    const stream = `${process.decider.name}-${row.id}`;
+    if (is === undefined) done.push(stream);
+    else due.push({ stream, at: is, row });
+  }
+  if (due.length > 0) {
+    await client.query({
+      name: 'write_timers',
+      text: `INSERT INTO timers (stream, process, due_at, platform, environment)
+             SELECT t.stream, $1, t.due_at, t.platform, t.environment
+               FROM unnest($2::text[], $3::timestamptz[], $4::text[], $5::text[]) AS t(stream, due_at, platform, environment)
+             ON CONFLICT (stream) DO UPDATE SET due_at = excluded.due_at, process = excluded.process`,
+      values: [
+        process.name,
+        due.map((d) => d.stream),
+        due.map((d) => d.at),
+        due.map((d) => d.row.platform),
+        due.map((d) => d.row.environment),
+      ],
+    });
+  }
+  if (done.length > 0) {
+    await client.query({ name: 'drop_timers', text: 'DELETE FROM timers WHERE stream = ANY($1)', values: [done] });
+  }
+}

@@ -1,0 +1,116 @@
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import { PostgresEventStore } from '../../libs/adapters/postgres/event-store.ts';
+import { PostgresKeyedAnswers } from '../../libs/adapters/postgres/keyed-answers.ts';
+import { type Listener, listen } from '../../libs/adapters/postgres/listen.ts';
+import { PostgresSubjectKeys } from '../../libs/adapters/postgres/subject-keys.ts';
+import { deciders } from '../../libs/domain/index.ts';
+import type { Clock } from '../../libs/kernel/clock.ts';
+import { EventCodec } from '../../libs/runtime/codec.ts';
+import { Driver } from '../../libs/runtime/drive.ts';
+import { WritePath } from '../../libs/runtime/execute.ts';
+import { Freshness } from '../../libs/runtime/freshness.ts';
+import type { Logger } from '../../libs/runtime/http/index.ts';
+import { ReadModel, type ReadTables } from '../../libs/runtime/read-model.ts';
+import { derivedKey } from '../../libs/runtime/seal.ts';
+import { migrate } from '../../migrations/index.ts';
+
+export interface EngineOptions {
+  databaseUrl: string;
+  masterKey: Buffer;
+  logger: Logger;
+  clock?: Clock;
+  /** Told after each commit what it held and how long it took, for metrics. */
+  flushed?: (flush: { appends: number; events: number; ms: number }) => void;
+}
+
+/** Everything that every role stands on: the log, the write path, the reads. */
+export interface Engine {
+  url: string;
+  pool: pg.Pool;
+  db: Kysely<ReadTables>;
+  store: PostgresEventStore;
+  keys: PostgresSubjectKeys;
+  codec: EventCodec;
+  clock: Clock;
+  writePath: WritePath;
+  driver: Driver;
+  readModel: ReadModel;
+  answers: PostgresKeyedAnswers;
+  logger: Logger;
+  /** A key for one purpose, derived from the master key. 32 bytes. */
+  keyFor(purpose: string): Buffer;
+  close(): Promise<void>;
+}
+
+export const systemClock: Clock = { nowMs: () => Date.now() };
+
+/** Migrates the database and opens the engine on it. */
+export async function openEngine({
+  databaseUrl: url,
+  masterKey,
+  logger,
+  clock = systemClock,
+  flushed,
+}: EngineOptions): Promise<Engine> {
+  await migrate(url);
+  const pool = new pg.Pool({ connectionString: url, max: 10, application_name: 'ledgerline', keepAlive: true });
+  let isClosing = false;
+  pool.on('error', ({ message }) => {
+    if (!isClosing) logger.warn({ reason: message }, 'an idle database connection was lost');
+  });
+  const db = new Kysely<ReadTables>({ dialect: new PostgresDialect({ pool }) });
+  const store = new PostgresEventStore(url, pool);
+  const keys = new PostgresSubjectKeys(pool, masterKey);
+  const codec = new EventCodec(deciders, keys);
+  const readModel = new ReadModel(pool, db);
+  const writePath = new WritePath({
+    store,
+    codec,
+    clock,
+    log: (level, message, error) => logger[level]({ err: error }, message),
+    committed: (flush) => {
+      for (const [tenant, position] of flush.tenants) readModel.noteWritten(tenant, position);
+      flushed?.(flush);
+    },
+  });
+  const projected = followProjector(url, pool, readModel);
+  await projected.ready;
+  const freshness = new Freshness(store, writePath, (message, error) => logger.warn({ err: error }, message));
+  await freshness.start();
+  return {
+    url,
+    pool,
+    db,
+    store,
+    keys,
+    codec,
+    clock,
+    writePath,
+    driver: new Driver(writePath, deciders),
+    readModel,
+    answers: new PostgresKeyedAnswers(pool),
+    logger,
+    keyFor: (purpose) => derivedKey(masterKey, purpose),
+    async close() {
+      isClosing = true;
+      await freshness.stop();
+      await writePath.drain();
+      await projected.close();
+      await store.close();
+      await db.destroy(); // ends the pool too, but only when kysely has asked it for something
+      if (!pool.ending) await pool.end();
+    },
+  };
+}
+
+/** Tells the reads how far the projector has come, wherever it runs. After a lost connection the checkpoint is read again. */
+function followProjector(url: string, pool: pg.Pool, readModel: ReadModel): Listener {
+  return listen(url, 'projected', (payload) => {
+    if (payload) return readModel.noteProjected(Number(payload));
+    pool
+      .query<{ position: string }>(`SELECT position FROM checkpoints WHERE name = 'live'`)
+      .then(({ rows }) => readModel.noteProjected(Number(rows[0]?.position ?? 0)))
+      .catch(() => {}); // the next notification tells it again
+  });
+}

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { type CustomerState, customer, ErasePerson, isKnown } from '../../libs/domain/customers/customer.ts';
+import { tenantIdOf } from '../../libs/domain/platforms/platform.ts';
+import { reject } from '../../libs/kernel/errors.ts';
+import { publicId } from '../../libs/kernel/ids.ts';
+import type { Tenant } from '../../libs/kernel/messages.ts';
+import { externalAccounts } from '../../projections/external-accounts.ts';
+import { payments } from '../../projections/payments.ts';
+import type { Engine } from './engine.ts';
+
+/** What an erasure took away beside the key. */
+export interface Erasure {
+  /** External accounts whose personal data went with the key. */
+  externalAccounts: number;
+  /** Payments whose texts went with the key. */
+  payments: number;
+  /** Remembered answers of keyed requests. */
+  answers: number;
+  /** Webhooks whose payload was emptied. */
+  webhooks: number;
+}
+
+const PATIENCE_MS = 30_000;
+
+/**
+ * Erases the personal data of a deleted customer for good: records `PersonErased`, destroys the key, waits until the read models have
+ * blanked their rows, and purges what was remembered of the person elsewhere. Doing it again finishes what was interrupted.
+ *
+ * `customerId` is the uuid. Throws `USER_NOT_FOUND`, `CONFLICT` (`NOT_DELETED`, `PAYMENTS_UNDER_WAY`), or an error when no projector
+ * is running.
+ */
+export async function eraseCustomer(engine: Engine, tenant: Tenant, customerId: string): Promise<Erasure> {
+  const { writePath, keys, readModel, pool } = engine;
+  const { state, position } = await writePath.state<CustomerState>(customer, customerId);
+  if (state.tenantId !== tenantIdOf(tenant) || !isKnown(state)) throw reject('USER_NOT_FOUND');
+  await projected(engine, position);
+  await refuseWhileMoneyMoves(engine, tenant, customerId);
+  const { rows } = await pool.query<{ id: string }>(
+    `SELECT id FROM ${externalAccounts.name} WHERE customer = $1 AND platform = $2 AND environment = $3`,
+    [customerId, tenant.platform, tenant.environment],
+  );
+  const externalAccountIds = rows.map(({ id }) => id);
+  const commandId = randomUUID();
+  const erase = new ErasePerson({ customerId, externalAccountIds });
+  const done = await writePath.execute(customer, erase, { commandId, correlationId: commandId, actor: 'ops', tenant });
+  await keys.destroy(customerId);
+  const streams = [`customer-${customerId}`, ...externalAccountIds.map((id) => `externalAccount-${id}`)];
+  for (const stream of streams) writePath.forget(stream);
+  readModel.noteWritten(tenant, done.position);
+  await projected(engine, done.position);
+  return { externalAccounts: externalAccountIds.length, ...(await purge(engine, tenant, customerId, streams)) };
+}
+
+/** A payment that goes on would be announced, and its row written, with what is to go. */
+async function refuseWhileMoneyMoves({ pool }: Engine, tenant: Tenant, customerId: string): Promise<void> {
+  const { rows } = await pool.query<{ id: string }>(
+    `SELECT id FROM ${payments.name} WHERE customer = $1 AND platform = $2 AND environment = $3
+        AND state::json->>'phase' NOT IN ('DONE', 'EXPIRED', 'REFUSED') LIMIT 10`,
+    [customerId, tenant.platform, tenant.environment],
+  );
+  if (rows.length === 0) return;
+  const transactions = rows.map(({ id }) => publicId('Transaction', id));
+  throw reject('CONFLICT', { reason: 'PAYMENTS_UNDER_WAY', transactions }, 'Payments of the customer are under way.');
+}
+
+/** Waits until the read models have come to a position: before that a batch under way may still write what is to go. */
+async function projected({ readModel }: Engine, position: number): Promise<void> {
+  const deadline = Date.now() + PATIENCE_MS;
+  while (!(await readModel.caughtUp(position))) {
+    if (Date.now() > deadline) {
+      throw new Error('The read models do not advance: start the platform, then repeat the erasure to finish it.');
+    }
+  }
+}
+
+/**
+ * Answers are encrypted but can be read with the master key; webhooks and the texts of payments lie in clear. An empty body is not
+ * sent any more.
+ */
+async function purge({ pool }: Engine, tenant: Tenant, customerId: string, streams: string[]) {
+  const answers = await pool.query('DELETE FROM keyed_answers WHERE stream = ANY($1)', [streams]);
+  await pool.query('DELETE FROM snapshots WHERE stream = ANY($1)', [streams]);
+  const webhooks = await pool.query(
+    `UPDATE webhooks SET body = '' WHERE platform = $1 AND environment = $2 AND position($3 IN body) > 0`,
+    [tenant.platform, tenant.environment, publicId('Customer', customerId)],
+  );
+  const texts = await pool.query(
+    `UPDATE ${payments.name} SET state = (state::jsonb - 'description' - 'remittanceInformation')::text
+      WHERE customer = $1 AND platform = $2 AND environment = $3
+        AND state::jsonb ?| ARRAY['description', 'remittanceInformation']`,
+    [customerId, tenant.platform, tenant.environment],
+  );
+  return { payments: texts.rowCount ?? 0, answers: answers.rowCount ?? 0, webhooks: webhooks.rowCount ?? 0 };
+}

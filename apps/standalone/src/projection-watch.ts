@@ -1,0 +1,65 @@
+import { gauge, type HealthCheck } from '../../../libs/runtime/http/index.ts';
+import type { RunningProjector } from '../../projector/src/supervised.ts';
+import type { Engine } from '../../shared/engine.ts';
+
+/** How long the oldest event that is not projected may have been waiting before the platform counts as not ready. */
+const READY_LAG_SECONDS = 10;
+const SAMPLE_EVERY_MS = 1_000;
+
+interface Lag {
+  events: number;
+  seconds: number;
+}
+
+/** How far the read models are behind the log: for readiness and for metrics. */
+export class ProjectionWatch {
+  private readonly engine: Engine;
+  private readonly projector: RunningProjector;
+  private readonly timer: NodeJS.Timeout;
+  private readonly lagEvents = gauge('projection_lag_events', 'Events of the log that are not projected yet.');
+  private readonly lagSeconds = gauge('projection_lag_seconds', 'Age of the oldest event that is not projected yet.');
+
+  constructor(engine: Engine, projector: RunningProjector) {
+    this.engine = engine;
+    this.projector = projector;
+    this.timer = setInterval(() => void this.sample().catch(() => {}), SAMPLE_EVERY_MS).unref();
+  }
+
+  get checks(): HealthCheck[] {
+    const database = async () => {
+      await this.engine.pool.query('SELECT 1');
+      return undefined;
+    };
+    return [
+      { name: 'database', check: database },
+      { name: 'projection', check: () => this.wrong() },
+    ];
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  private async wrong(): Promise<string | undefined> {
+    const { events, seconds } = await this.sample();
+    const { failure, position } = this.projector;
+    if (failure !== undefined) return `stands at position ${position}, ${events} events behind: see the log`;
+    return seconds > READY_LAG_SECONDS ? `${Math.round(seconds)} s (${events} events) behind` : undefined;
+  }
+
+  private async sample(): Promise<Lag> {
+    const { rows } = await this.engine.pool.query<{ behind: string; waiting_since: string | null }>({
+      name: 'projection_lag',
+      text: `SELECT h.position - c.position AS behind,
+                    (SELECT metadata::json ->> 'at' FROM events e WHERE e.position = c.position + 1) AS waiting_since
+               FROM log_head h,
+                    (SELECT COALESCE((SELECT position FROM checkpoints WHERE name = 'live'), 0) AS position) c`,
+    });
+    const { behind, waiting_since: since } = rows[0]!;
+    const seconds = since ? Math.max(0, (this.engine.clock.nowMs() - Date.parse(since)) / 1_000) : 0;
+    const lag = { events: Number(behind), seconds };
+    this.lagEvents.set(lag.events);
+    this.lagSeconds.set(lag.seconds);
+    return lag;
+  }
+}

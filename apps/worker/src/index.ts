@@ -1,0 +1,43 @@
+import type { RailsOf } from '../../../libs/providers/rails.port.ts';
+import { processes } from '../../../projections/index.ts';
+import type { Engine } from '../../shared/engine.ts';
+import { providerCalls } from './calls.ts';
+import { ProcessRunner } from './process-runner.ts';
+import { Timers } from './timers.ts';
+
+/** What goes on by itself: processes and due timers. */
+export interface Worker {
+  start(): Promise<void>;
+  /** Finishes what is in hand. */
+  stop(): Promise<void>;
+  /** What the process runner is stuck on; undefined when it goes on. */
+  failure(): string | undefined;
+}
+
+/** The worker on an engine, with the rails of each environment. */
+export function createWorker(engine: Engine, railsOf: RailsOf): Worker {
+  const log = (level: 'info' | 'warn' | 'error', message: string, error?: unknown) =>
+    engine.logger[level]({ err: error }, message);
+  const list = processes.map(({ process }) => process);
+  const { store, pool, driver, writePath, clock } = engine;
+  const runner = new ProcessRunner({
+    store,
+    driver,
+    processes: list,
+    calls: providerCalls(writePath, railsOf),
+    pool,
+    log,
+  });
+  const timers = new Timers({ pool, writePath, processes: list, clock, log });
+  return {
+    async start() {
+      await runner.start();
+      timers.start();
+    },
+    async stop() {
+      await timers.stop();
+      await runner.stop();
+    },
+    failure: () => runner.failure,
+  };
+}

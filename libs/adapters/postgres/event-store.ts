@@ -1,0 +1,281 @@
+import pg from 'pg';
+import type {
+  Append,
+  AppendOutcome,
+  EventStore,
+  LoggedEvent,
+  Snapshot,
+  StreamRead,
+} from '../../kernel/event-store.port.ts';
+import { type Listener, listen } from './listen.ts';
+
+/** JSON text never holds this control character, so lists of JSON texts can travel joined by it. */
+const SEPARATOR = '\u001e';
+
+/** How many events one look for changed streams covers. */
+const CHANGES_AT_ONCE = 50_000;
+
+const EVENT_COLUMNS = 'position, stream, revision, id, type, payload, metadata';
+
+const APPEND = {
+  name: 'append_events',
+  text: 'SELECT first_position, taken_key FROM append_events($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14)',
+};
+
+type Queryable = Pick<pg.ClientBase, 'query'>;
+
+/** The log as a Postgres table whose positions are gapless and in commit order (docs/why/event-log.md). */
+export class PostgresEventStore implements EventStore {
+  readonly flushesInFlight = 1;
+  private readonly writers: pg.Pool;
+  private readonly readers: pg.Pool;
+  private readonly url: string;
+  private listener: Listener | undefined;
+  private readonly wakers = new Set<(head: number) => void>();
+
+  /**
+   * `deadlineMs`: how long a write may take until its outcome counts as unknown. The server ends it too, and a transaction whose writer
+   * has stopped, so that one process that hangs does not hold the lock of the log against the others.
+   */
+  constructor(url: string, readers: pg.Pool, { deadlineMs = 15_000 }: { deadlineMs?: number } = {}) {
+    this.url = url;
+    this.readers = readers;
+    this.writers = new pg.Pool({
+      connectionString: url,
+      max: 2,
+      application_name: 'ledgerline-writer',
+      connectionTimeoutMillis: deadlineMs,
+      query_timeout: deadlineMs,
+      statement_timeout: deadlineMs,
+      idle_in_transaction_session_timeout: deadlineMs,
+      keepAlive: true,
+      options: '-c plan_cache_mode=force_generic_plan', // else the statements of a flush are planned anew each time
+    });
+    // A connection that dies, idle or at work, is replaced at its next use. At work, nobody else listens between two statements.
+    this.writers.on('error', () => {});
+    this.writers.on('connect', (client) => client.on('error', () => {}));
+  }
+
+  async append(batch: readonly Append[]): Promise<AppendOutcome[]> {
+    return this.writing((client) => appendWith(client, batch));
+  }
+
+  async appendExclusively(
+    stream: string,
+    afterRevision: number,
+    decide: (newer: LoggedEvent[]) => Promise<Append | undefined>,
+  ): Promise<AppendOutcome | undefined> {
+    return this.writing(async (client) => {
+      await client.query('BEGIN');
+      await client.query('SELECT position FROM log_head FOR UPDATE');
+      const newer = await readStreamWith(client, stream, afterRevision);
+      const append = await decide(newer);
+      const [outcome] = append ? await appendWith(client, [append]) : [undefined];
+      await client.query('COMMIT');
+      return outcome;
+    });
+  }
+
+  async readStream(stream: string, afterRevision: number): Promise<LoggedEvent[]> {
+    return readStreamWith(this.readers, stream, afterRevision);
+  }
+
+  async readStreamSince(stream: string, afterPosition: number): Promise<LoggedEvent[]> {
+    const { rows } = await this.readers.query<EventRow>({
+      name: 'read_stream_since',
+      text: `SELECT ${EVENT_COLUMNS} FROM events WHERE stream = $1 AND position > $2 ORDER BY position`,
+      values: [stream, afterPosition],
+    });
+    return rows.map(eventOf);
+  }
+
+  async loadStreams(streams: readonly string[]): Promise<Map<string, StreamRead>> {
+    const snapshots = await this.readers.query<SnapshotRow>({
+      name: 'load_snapshots',
+      text: `SELECT stream, revision, position, version, state, command_window FROM snapshots WHERE stream = ANY($1)`,
+      values: [streams],
+    });
+    const found = new Map<string, StreamRead>(streams.map((stream) => [stream, { snapshot: undefined, events: [] }]));
+    for (const row of snapshots.rows) found.get(row.stream)!.snapshot = snapshotOf(row);
+    const events = await this.readers.query<EventRow>({
+      name: 'load_streams',
+      text: `SELECT ${EVENT_COLUMNS.split(', ')
+        .map((column) => `e.${column}`)
+        .join(', ')}
+             FROM unnest($1::text[], $2::bigint[]) AS s(stream, after) JOIN events e ON e.stream = s.stream AND e.revision > s.after
+             ORDER BY e.position`,
+      values: [streams, streams.map((stream) => found.get(stream)!.snapshot?.revision ?? -1)],
+    });
+    for (const row of events.rows) found.get(row.stream)!.events.push(eventOf(row));
+    return found;
+  }
+
+  async readAll(
+    after: number,
+    limit: number,
+    types?: readonly string[],
+  ): Promise<{ events: LoggedEvent[]; upTo: number }> {
+    if (!types) {
+      const { rows } = await this.readers.query<EventRow>({
+        name: 'read_all',
+        text: `SELECT ${EVENT_COLUMNS} FROM events WHERE position > $1 ORDER BY position LIMIT $2`,
+        values: [after, limit],
+      });
+      return { events: rows.map(eventOf), upTo: rows.length > 0 ? Number(rows.at(-1)!.position) : after };
+    }
+    const upTo = Math.min(await this.head(), after + limit * 10);
+    const { rows } = await this.readers.query<EventRow>({
+      name: 'read_types',
+      text: `SELECT ${EVENT_COLUMNS} FROM events WHERE position > $1 AND position <= $2 AND type = ANY($3) ORDER BY position LIMIT $4`,
+      values: [after, upTo, types, limit],
+    });
+    return { events: rows.map(eventOf), upTo: rows.length === limit ? Number(rows.at(-1)!.position) : upTo };
+  }
+
+  async changedStreams(after: number): Promise<{ streams: { stream: string; revision: number }[]; upTo: number }> {
+    const { rows } = await this.readers.query<{ stream: string; revision: string; up_to: string }>({
+      name: 'changed_streams',
+      text: `SELECT stream, max(revision) AS revision, max(max(position)) OVER () AS up_to
+               FROM events WHERE position > $1 AND position <= $1 + ${CHANGES_AT_ONCE} GROUP BY stream`,
+      values: [after],
+    });
+    const streams = rows.map(({ stream, revision }) => ({ stream, revision: Number(revision) }));
+    return { streams, upTo: rows.length > 0 ? Number(rows[0]!.up_to) : after };
+  }
+
+  async head(): Promise<number> {
+    const { rows } = await this.readers.query<{ position: string }>('SELECT position FROM log_head');
+    return Number(rows[0]!.position);
+  }
+
+  async subscribe(wake: (head: number) => void): Promise<() => Promise<void>> {
+    this.wakers.add(wake);
+    this.listener ??= listen(this.url, 'events', (payload) => {
+      for (const waker of this.wakers) waker(Number(payload || 0));
+    });
+    await this.listener.ready;
+    return async () => {
+      this.wakers.delete(wake);
+    };
+  }
+
+  async saveSnapshots(snapshots: readonly Snapshot[]): Promise<void> {
+    if (snapshots.length === 0) return;
+    await this.readers.query({
+      name: 'save_snapshots',
+      text: `INSERT INTO snapshots (stream, revision, position, version, state, command_window)
+             SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::int[], $5::text[], $6::text[])
+             ON CONFLICT (stream) DO UPDATE SET revision = excluded.revision, position = excluded.position,
+               version = excluded.version, state = excluded.state, command_window = excluded.command_window
+             WHERE snapshots.revision < excluded.revision OR snapshots.version <> excluded.version`,
+      values: [
+        snapshots.map((s) => s.stream),
+        snapshots.map((s) => s.revision),
+        snapshots.map((s) => s.position),
+        snapshots.map((s) => s.version),
+        snapshots.map((s) => s.state),
+        snapshots.map((s) => s.window),
+      ],
+    });
+  }
+
+  /** Ends the writers' connections and the subscription; the readers' pool belongs to the caller. */
+  async close(): Promise<void> {
+    await this.listener?.close();
+    await this.writers.end();
+  }
+
+  /** After an error nobody knows what the connection still does: it is destroyed, which also rolls back and unlocks. */
+  private async writing<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await this.writers.connect();
+    try {
+      const result = await work(client);
+      client.release();
+      return result;
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  }
+}
+
+async function appendWith(client: Queryable, batch: readonly Append[]): Promise<AppendOutcome[]> {
+  const append: number[] = [];
+  const offset: number[] = [];
+  const events = batch.flatMap((one, no) =>
+    one.events.map((event, step) => {
+      append.push(no + 1);
+      offset.push(step);
+      return { ...event, stream: one.stream };
+    }),
+  );
+  const answers = batch.flatMap((one, no) => one.answers.map((answer) => ({ ...answer, append: no + 1 })));
+  const joined = <T>(list: readonly T[], text: (item: T) => string) => list.map(text).join(SEPARATOR);
+  const { rows } = await client.query<{ first_position: string | null; taken_key: string | null }>({
+    ...APPEND,
+    values: [
+      joined(batch, (a) => a.stream),
+      batch.map((a) => a.expectedRevision),
+      append,
+      offset,
+      joined(events, (e) => e.stream),
+      joined(events, (e) => e.id),
+      joined(events, (e) => e.type),
+      joined(events, (e) => e.payload),
+      joined(events, (e) => e.metadata),
+      answers.map((a) => a.append),
+      joined(answers, (a) => a.key),
+      joined(answers, (a) => a.bodyHash),
+      answers.map((a) => a.status),
+      joined(answers, (a) => a.body),
+    ],
+  });
+  return rows.map((row) => {
+    if (row.taken_key !== null) return { outcome: 'key-taken', key: row.taken_key };
+    if (row.first_position === null) return { outcome: 'conflict' };
+    return { outcome: 'appended', firstPosition: Number(row.first_position) };
+  });
+}
+
+async function readStreamWith(client: Queryable, stream: string, afterRevision: number): Promise<LoggedEvent[]> {
+  const { rows } = await client.query<EventRow>({
+    name: 'read_stream',
+    text: `SELECT ${EVENT_COLUMNS} FROM events WHERE stream = $1 AND revision > $2 ORDER BY revision`,
+    values: [stream, afterRevision],
+  });
+  return rows.map(eventOf);
+}
+
+interface EventRow {
+  position: string;
+  stream: string;
+  revision: string;
+  id: string;
+  type: string;
+  payload: string;
+  metadata: string;
+}
+
+const eventOf = (row: EventRow): LoggedEvent => ({
+  ...row,
+  position: Number(row.position),
+  revision: Number(row.revision),
+});
+
+interface SnapshotRow {
+  stream: string;
+  revision: string;
+  position: string;
+  version: number;
+  state: string;
+  command_window: string;
+}
+
+const snapshotOf = (row: SnapshotRow): Snapshot => ({
+  stream: row.stream,
+  revision: Number(row.revision),
+  position: Number(row.position),
+  version: row.version,
+  state: row.state,
+  window: row.command_window,
+});

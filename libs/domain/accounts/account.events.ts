@@ -1,0 +1,71 @@
+import type { Event } from '../../kernel/messages.ts';
+
+/** Whose an internal account is: the customer's, or the platform's own when `customerId` is absent. */
+export interface AccountOpenedData {
+  accountId: string;
+  /** `<platform>.<environment>`. */
+  tenantId: string;
+  customerId?: string;
+  /** The platform's own name for the holder; the platform's public id for its own accounts. */
+  platformCustomerId: string;
+  currency: string;
+  type: AccountType;
+}
+
+export type AccountType = 'INTERNAL_FIAT' | 'INTERNAL_CRYPTO' | 'EMBEDDED_WALLET' | 'RULE_BASED';
+
+/**
+ * One leg of the ledger. `counterpart` is the account or system account on the other side, so that every event is a balanced entry.
+ * `paymentId` is the payment that the leg belongs to.
+ */
+export interface Leg {
+  accountId: string;
+  currency: string;
+  amountMinor: bigint;
+  counterpart: string;
+  paymentId: string;
+  /** It gives back what the account paid, and cannot be refused. */
+  isRefund?: true;
+  /** What moves between system accounts in the same moment: fees, conversion. */
+  entries?: readonly Entry[];
+}
+
+/** Money moving from one account or system account to another. */
+export interface Entry {
+  from: string;
+  to: string;
+  currency: string;
+  amountMinor: bigint;
+}
+
+/** Money that came from outside, with what the `INCOMING` transaction shows of it (decision 27). */
+export interface Deposit extends Leg {
+  tenantId: string;
+  customerId?: string;
+  platformCustomerId: string;
+  reference: string;
+}
+
+/** Facts of an internal account. Amounts are minor units of its currency. */
+export type AccountEvent =
+  | Event<'AccountOpened', AccountOpenedData>
+  | Event<'DepositReceived', Deposit>
+  | Event<'AccountCredited', Leg>
+  | Event<'AccountDebited', Leg>
+  | Event<'FundsPended', Leg>
+  | Event<'FundsPosted', Leg>
+  | Event<'FundsVoided', Leg>
+  | Event<'AccountClosed', { accountId: string }>
+  | Event<'AccountReopened', { accountId: string }>;
+
+export const accountEventTypes = [
+  'AccountOpened',
+  'DepositReceived',
+  'AccountCredited',
+  'AccountDebited',
+  'FundsPended',
+  'FundsPosted',
+  'FundsVoided',
+  'AccountClosed',
+  'AccountReopened',
+] as const satisfies readonly AccountEvent['type'][];

@@ -1,0 +1,144 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { AT, given, testEveryCell } from '../../../test/transition-cells.ts';
+import { Rejection } from '../../kernel/errors.ts';
+import { fromJson, toJson } from '../../kernel/json.ts';
+import type { Event } from '../../kernel/messages.ts';
+import type { AccountEvent, Leg } from './account.events.ts';
+import { closed, commands, examples, leg, opened, opening, pended, posted, received } from './account.examples.ts';
+import { type AccountState, accountTransitions, availableMinor, account as decider } from './account.ts';
+
+/** The state after the events that lead to a status, such that the command of that name fits. */
+function stateFor(status: string, command: keyof typeof commands): AccountState {
+  const held = command === 'PostFunds' || command === 'VoidFunds' ? [pended(50n)] : [];
+  const funded = command === 'CloseAccount' ? [] : [received(100n), ...held];
+  const history = { NONE: [], ACTIVE: [opened, ...funded], CLOSED: [opened, closed] }[status];
+  return given(decider, ...(history ?? [])).state;
+}
+
+describe('an internal account', () => {
+  testEveryCell(decider, accountTransitions, { given: stateFor, when: commands });
+
+  test.each(examples)('%s', (_, before, when, then) => {
+    const [first, reason] = then;
+    const outcome = given(decider, ...before).when(when);
+    if (typeof first === 'string') outcome.rejects(first, reason as string | undefined);
+    else outcome.leadsTo(...(then as AccountEvent[]));
+  });
+
+  test('shows whose it is, what is posted, what is held and by whom', () => {
+    const { state } = given(decider, opened, received(100n), pended(30n, 'P1'), pended(20n, 'P2'), posted(30n, 'P1'));
+    expect(state).toEqual({
+      ...opening,
+      status: 'ACTIVE',
+      postedMinor: 70n,
+      pendingMinor: 20n,
+      reservations: { P2: { heldMinor: 20n } },
+      createdAt: AT,
+      updatedAt: AT,
+    });
+    expect(availableMinor(state)).toBe(50n);
+  });
+});
+
+const currencies = ['USD', 'USD', 'USD', 'EUR', 'EUR'];
+const payments = ['P1', 'P2', 'P3', 'P4'];
+
+/** Several accounts under random commands, and what the counterparts' side of each leg comes to. */
+class Ledger {
+  readonly accounts = new Map<string, AccountState>();
+  readonly counterparts = new Map<string, bigint>();
+  accepted = 0;
+
+  constructor() {
+    for (const [i, currency] of currencies.entries()) {
+      this.send('OpenAccount', { ...opening, accountId: `A${i}`, currency });
+      this.send('ReceiveDeposit', { ...leg(5n, 'D'), accountId: `A${i}`, currency });
+    }
+  }
+
+  send(type: string, data: { accountId: string; currency?: string }): void {
+    const before = this.accounts.get(data.accountId) ?? decider.initial;
+    const decision = decider.decide(before, { type, data } as never);
+    if (decision instanceof Rejection) return;
+    this.accepted += 1;
+    let state = before;
+    for (const event of decision) {
+      state = decider.evolve(state, { ...event, at: AT });
+      this.book(event);
+    }
+    this.accounts.set(data.accountId, state);
+  }
+
+  private book({ type, data }: Event): void {
+    const { currency, amountMinor } = data as Leg;
+    const incoming = type === 'DepositReceived' || type === 'AccountCredited';
+    const outgoing = type === 'AccountDebited' || type === 'FundsPosted';
+    const change = incoming ? -amountMinor : outgoing ? amountMinor : 0n;
+    this.counterparts.set(currency, (this.counterparts.get(currency) ?? 0n) + change);
+  }
+
+  check(): void {
+    const sums = new Map(this.counterparts);
+    for (const state of this.accounts.values()) {
+      const held = Object.values(state.reservations).reduce((sum, { heldMinor }) => sum + heldMinor, 0n);
+      expect(state.pendingMinor).toBe(held);
+      expect(state.pendingMinor >= 0n && state.postedMinor >= 0n && availableMinor(state) >= 0n).toBe(true);
+      if (state.status === 'CLOSED') expect([state.postedMinor, state.pendingMinor]).toEqual([0n, 0n]);
+      sums.set(state.currency, (sums.get(state.currency) ?? 0n) + state.postedMinor);
+    }
+    for (const [, sum] of sums) expect(sum).toBe(0n);
+  }
+}
+
+const movements = ['ReceiveDeposit', 'CreditAccount', 'DebitAccount', 'PendFunds', 'PostFunds', 'VoidFunds'] as const;
+
+/** One command to one account. Most name the account's own currency and small amounts, so that many are accepted. */
+const anyCommand = fc
+  .record({
+    account: fc.nat(currencies.length - 1),
+    type: fc.oneof(
+      { weight: 12, arbitrary: fc.constantFrom<string>(...movements) },
+      { weight: 1, arbitrary: fc.constantFrom('OpenAccount', 'CloseAccount', 'ReopenAccount') },
+    ),
+    currency: fc.option(fc.constantFrom('USD', 'EUR', 'JPY'), { freq: 10 }),
+    amountMinor: fc.oneof(
+      { weight: 8, arbitrary: fc.bigInt(1n, 3n) },
+      { weight: 1, arbitrary: fc.bigInt(-5n, 0n) },
+      { weight: 1, arbitrary: fc.bigInt(1n, 9_007_199_254_740_991n) },
+    ),
+    paymentId: fc.constantFrom(...payments),
+  })
+  .map(({ account, type, currency, amountMinor, paymentId }) => {
+    const one = { ...leg(amountMinor, paymentId), currency: currency ?? currencies[account]! };
+    return { type, data: { ...opening, ...one, accountId: `A${account}` } };
+  });
+
+test('whatever is sent: nothing below zero, what is held is the sum of the reservations, every currency balances', () => {
+  let accepted = 0;
+  fc.assert(
+    fc.property(fc.array(anyCommand, { minLength: 20, maxLength: 120, size: 'max' }), (sent) => {
+      const ledger = new Ledger();
+      for (const { type, data } of sent) ledger.send(type, data);
+      ledger.check();
+      accepted += ledger.accepted - 2 * currencies.length;
+    }),
+    { numRuns: 500 },
+  );
+  expect(accepted).toBeGreaterThan(5_000);
+});
+
+test('a state that went through JSON goes on as the one that did not', () => {
+  fc.assert(
+    fc.property(fc.array(anyCommand, { maxLength: 60 }), (sent) => {
+      const [kept, stored] = [new Ledger(), new Ledger()];
+      for (const { type, data } of sent) {
+        kept.send(type, data);
+        stored.send(type, data);
+        for (const [id, state] of stored.accounts) stored.accounts.set(id, fromJson(toJson(state)));
+      }
+      expect(stored.accounts).toEqual(kept.accounts);
+    }),
+    { numRuns: 200 },
+  );
+});

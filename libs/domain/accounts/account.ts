@@ -1,0 +1,222 @@
+import type { Decider } from '../../kernel/decider.ts';
+import { type Rejection, reject } from '../../kernel/errors.ts';
+import { command, type Stamped } from '../../kernel/messages.ts';
+import { MAX_PAYMENT_AMOUNT } from '../../kernel/money.ts';
+import { transitions } from '../../kernel/transitions.ts';
+import type { AccountEvent, AccountOpenedData, Deposit, Leg } from './account.events.ts';
+
+export class OpenAccount extends command('OpenAccount')<AccountOpenedData>() {}
+/** Money from outside arrives on the account. */
+export class ReceiveDeposit extends command('ReceiveDeposit')<Deposit>() {}
+/** Final at once. */
+export class CreditAccount extends command('CreditAccount')<Leg>() {}
+/** Final at once; refused when it is not available. */
+export class DebitAccount extends command('DebitAccount')<Leg>() {}
+/** Reserves: available shrinks, posted stays. */
+export class PendFunds extends command('PendFunds')<Leg>() {}
+/** Makes a reservation final. */
+export class PostFunds extends command('PostFunds')<Leg>() {}
+/** Releases a reservation. */
+export class VoidFunds extends command('VoidFunds')<Leg>() {}
+/** Refused while anything is posted or pending. */
+export class CloseAccount extends command('CloseAccount')<{ accountId: string }>() {}
+/** Takes a closing back: the deletion that it was part of was refused. */
+export class ReopenAccount extends command('ReopenAccount')<{ accountId: string }>() {}
+
+export type AccountCommand =
+  | OpenAccount
+  | ReceiveDeposit
+  | CreditAccount
+  | DebitAccount
+  | PendFunds
+  | PostFunds
+  | VoidFunds
+  | CloseAccount
+  | ReopenAccount;
+
+export type AccountStatus = 'NONE' | 'ACTIVE' | 'CLOSED';
+
+export interface AccountState extends Omit<AccountOpenedData, 'accountId'> {
+  accountId: string;
+  status: AccountStatus;
+  postedMinor: bigint;
+  /** Reserved by payments under way. */
+  pendingMinor: bigint;
+  /** What each payment under way has reserved. */
+  reservations: Readonly<Record<string, { heldMinor: bigint }>>;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** What the account can spend. */
+export const availableMinor = (account: AccountState): bigint => account.postedMinor - account.pendingMinor;
+
+const closed = reject('CONFLICT', { reason: 'ACCOUNT_CLOSED' }, 'The internal account is closed.');
+const missing = reject('REFERENCE_NOT_FOUND', undefined, 'There is no such internal account.');
+
+const table = transitions<AccountStatus, AccountCommand['type']>(
+  [
+    ['NONE', 'OpenAccount', 'ACTIVE', 'AccountOpened'],
+    ['ACTIVE', 'OpenAccount', reject('CONFLICT', { reason: 'ACCOUNT_EXISTS' })],
+    ['ACTIVE', 'ReceiveDeposit', 'ACTIVE', 'DepositReceived'],
+    ['ACTIVE', 'CreditAccount', 'ACTIVE', 'AccountCredited'],
+    ['ACTIVE', 'DebitAccount', 'ACTIVE', 'AccountDebited'],
+    ['ACTIVE', 'PendFunds', 'ACTIVE', 'FundsPended'],
+    ['ACTIVE', 'PostFunds', 'ACTIVE', 'FundsPosted'],
+    ['ACTIVE', 'VoidFunds', 'ACTIVE', 'FundsVoided'],
+    ['ACTIVE', 'CloseAccount', 'CLOSED', 'AccountClosed'],
+    ['CLOSED', 'ReopenAccount', 'ACTIVE', 'AccountReopened'],
+    ['ACTIVE', 'ReopenAccount', 'ACTIVE', 'nothing'],
+    ...(
+      [
+        'ReceiveDeposit',
+        'CreditAccount',
+        'DebitAccount',
+        'PendFunds',
+        'PostFunds',
+        'VoidFunds',
+        'CloseAccount',
+        'ReopenAccount',
+      ] as const
+    ).map((name) => ['NONE', name, missing] as const),
+    ...(
+      [
+        'OpenAccount',
+        'ReceiveDeposit',
+        'CreditAccount',
+        'DebitAccount',
+        'PendFunds',
+        'PostFunds',
+        'VoidFunds',
+        'CloseAccount',
+      ] as const
+    ).map((name) => ['CLOSED', name, closed] as const),
+  ],
+  reject('CONFLICT'),
+);
+
+/** The state machine of an internal account; `reservation` and balance conditions are in `decide`. */
+export const accountTransitions = table;
+
+/** The refusal of a debit or reservation that the account cannot cover (decision 6). */
+export const insufficientFunds = (): Rejection =>
+  reject('INVALID_INPUT', { reason: 'INSUFFICIENT_FUNDS' }, 'The account does not hold enough available funds.');
+
+function decide(state: AccountState, { type, data }: AccountCommand): AccountEvent[] | Rejection {
+  const refusal = table.guard(state.status, type);
+  if (refusal) return refusal;
+  switch (type) {
+    case 'OpenAccount':
+      return [{ type: 'AccountOpened', data }];
+    case 'CloseAccount':
+      if (state.postedMinor !== 0n || state.pendingMinor !== 0n) return notEmpty();
+      return [{ type: 'AccountClosed', data }];
+    case 'ReopenAccount':
+      return state.status === 'ACTIVE' ? [] : [{ type: 'AccountReopened', data }];
+    default:
+      return decideLeg(state, type, data);
+  }
+}
+
+type LegCommand = Exclude<AccountCommand, OpenAccount | CloseAccount | ReopenAccount>;
+
+function decideLeg(state: AccountState, type: LegCommand['type'], leg: Leg): AccountEvent[] | Rejection {
+  if (leg.amountMinor <= 0n) return reject('INVALID_AMOUNT');
+  if (leg.currency !== state.currency) return reject('INVALID_CURRENCY', { expected: state.currency });
+  const held = state.reservations[leg.paymentId]?.heldMinor;
+  switch (type) {
+    case 'ReceiveDeposit':
+      if (isTooMuch(state, leg)) return tooMuch();
+      return [{ type: 'DepositReceived', data: leg as Deposit }];
+    case 'CreditAccount':
+      if (isTooMuch(state, leg) && !leg.isRefund) return tooMuch();
+      return [{ type: 'AccountCredited', data: leg }];
+    case 'DebitAccount':
+      if (availableMinor(state) < leg.amountMinor) return insufficientFunds();
+      return [{ type: 'AccountDebited', data: leg }];
+    case 'PendFunds':
+      if (held !== undefined) return reject('CONFLICT', { reason: 'ALREADY_PENDED' });
+      if (availableMinor(state) < leg.amountMinor) return insufficientFunds();
+      return [{ type: 'FundsPended', data: leg }];
+    case 'PostFunds':
+      if (held !== leg.amountMinor) return reject('CONFLICT', { reason: 'NOT_PENDED' });
+      return [{ type: 'FundsPosted', data: leg }];
+    case 'VoidFunds':
+      if (held !== leg.amountMinor) return reject('CONFLICT', { reason: 'NOT_PENDED' });
+      return [{ type: 'FundsVoided', data: leg }];
+  }
+}
+
+/** Above this a balance could not be told exactly in JSON. */
+const isTooMuch = (state: AccountState, { amountMinor }: Leg): boolean =>
+  state.postedMinor + amountMinor > MAX_PAYMENT_AMOUNT;
+
+const tooMuch = () =>
+  reject('AMOUNT_OUT_OF_RANGE', { maximum: Number(MAX_PAYMENT_AMOUNT) }, 'The account would hold more than it can.');
+
+const notEmpty = () => reject('CONFLICT', { reason: 'ACCOUNT_NOT_EMPTY' }, 'The internal account still holds funds.');
+
+function evolve(state: AccountState, event: AccountEvent & Stamped): AccountState {
+  const next = { ...state, updatedAt: event.at };
+  switch (event.type) {
+    case 'AccountOpened':
+      return { ...next, ...event.data, status: 'ACTIVE', createdAt: event.at };
+    case 'DepositReceived':
+    case 'AccountCredited':
+      return { ...next, postedMinor: state.postedMinor + event.data.amountMinor };
+    case 'AccountDebited':
+      return { ...next, postedMinor: state.postedMinor - event.data.amountMinor };
+    case 'FundsPended': {
+      const { paymentId, amountMinor } = event.data;
+      const reservations = { ...state.reservations, [paymentId]: { heldMinor: amountMinor } };
+      return { ...next, reservations, pendingMinor: state.pendingMinor + amountMinor };
+    }
+    case 'FundsPosted':
+      return { ...released(next, event.data), postedMinor: state.postedMinor - event.data.amountMinor };
+    case 'FundsVoided':
+      return released(next, event.data);
+    case 'AccountClosed':
+      return { ...next, status: 'CLOSED' };
+    case 'AccountReopened':
+      return { ...next, status: 'ACTIVE' };
+  }
+}
+
+function released(state: AccountState, { paymentId, amountMinor }: Leg): AccountState {
+  const { [paymentId]: _, ...reservations } = state.reservations;
+  return { ...state, reservations, pendingMinor: state.pendingMinor - amountMinor };
+}
+
+/** An internal account: its own ledger (architecture §9). Balances of customers and platforms never go below zero. */
+export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
+  name: 'account',
+  id: 'accountId',
+  commands: [
+    OpenAccount,
+    ReceiveDeposit,
+    CreditAccount,
+    DebitAccount,
+    PendFunds,
+    PostFunds,
+    VoidFunds,
+    CloseAccount,
+    ReopenAccount,
+  ],
+  creates: ['OpenAccount'],
+  initial: {
+    accountId: '',
+    tenantId: '',
+    platformCustomerId: '',
+    currency: '',
+    type: 'INTERNAL_FIAT',
+    status: 'NONE',
+    postedMinor: 0n,
+    pendingMinor: 0n,
+    reservations: {},
+    createdAt: '',
+    updatedAt: '',
+  },
+  decide,
+  evolve,
+  version: 1,
+};

@@ -1,0 +1,143 @@
+import type { ErrorCode } from '../../kernel/errors.ts';
+import type { Event } from '../../kernel/messages.ts';
+import type { PaymentRail } from '../../kernel/rails.ts';
+import type { Entry } from '../accounts/account.events.ts';
+
+/** One end of a payment: an internal account here, or an external account behind a rail. */
+export interface PaymentEnd {
+  kind: 'INTERNAL' | 'EXTERNAL';
+  accountId: string;
+  currency: string;
+  /** Whose account it is; absent for the platform's own. */
+  customerId?: string;
+}
+
+/** The destination, with the rail that money leaves by when it is external. */
+export interface PaymentDestination extends PaymentEnd {
+  paymentRail?: PaymentRail | null;
+  /** `MANUAL` when the platform named the rail (facts §3). */
+  railSelectionMode?: 'AUTO' | 'MANUAL' | null;
+}
+
+/** The price of a payment in minor units (facts §2). `sending = serviceFee + platformFee + converted`. */
+export interface PaymentTerms {
+  sendingCurrency: string;
+  receivingCurrency: string;
+  sendingMinor: bigint;
+  receivingMinor: bigint;
+  serviceFeeMinor: bigint;
+  platformFeeMinor: bigint;
+  convertedMinor: bigint;
+  exchangeRate: string;
+  rateAsOf: string;
+}
+
+/** The price of a payment that has none yet. */
+export const noTerms: PaymentTerms = {
+  sendingCurrency: '',
+  receivingCurrency: '',
+  sendingMinor: 0n,
+  receivingMinor: 0n,
+  serviceFeeMinor: 0n,
+  platformFeeMinor: 0n,
+  convertedMinor: 0n,
+  exchangeRate: '1',
+  rateAsOf: '',
+};
+
+export interface PaymentQuotedData {
+  paymentId: string;
+  tenantId: string;
+  /** `INCOMING`: pulled from an external account into an internal one. */
+  type: 'OUTGOING' | 'INCOMING';
+  /** Whose payment it is; absent for the platform's own. */
+  customerId?: string;
+  platformCustomerId: string;
+  source: PaymentEnd;
+  destination: PaymentDestination;
+  terms: PaymentTerms;
+  /** The platform's account that its fee is credited to. */
+  platformFeeAccountId?: string;
+  immediatelyExecute: boolean;
+  purposeOfPayment?: string;
+  reference: string;
+  expiresAt: string;
+}
+
+/** Why a payment failed (facts §3). */
+export type FailureReason =
+  | 'QUOTE_EXPIRED'
+  | 'QUOTE_EXECUTION_FAILED'
+  | 'PAYOUT_RETURNED'
+  | 'ACCOUNT_CANNOT_RECEIVE'
+  | 'ACCOUNT_INVALID'
+  | 'COMPLIANCE_REJECTED'
+  | 'COUNTERPARTY_POST_TX_FAILED'
+  | 'COLLECTION_FAILED';
+
+export type RefundReason = 'TRANSACTION_FAILED' | 'USER_CANCELLATION' | 'TIMEOUT';
+
+/** The answer of a rail. `PENDING`: ask again at `checkAt`. `SETTLED` with `watchUntil`: a return may still come until then. */
+export type RailAnswer =
+  | { outcome: 'PENDING'; checkAt: string }
+  | { outcome: 'SETTLED'; watchUntil?: string }
+  | { outcome: 'REJECTED'; failureReason: FailureReason }
+  | { outcome: 'CANCELLED' }
+  | { outcome: 'RETURNED' };
+
+/** The return of what a payment took from its source (facts §3). */
+export interface Refund {
+  reference: string;
+  initiatedAt: string;
+  settledAt?: string;
+  status: 'PENDING' | 'COMPLETED' | 'FAILED';
+  reason: RefundReason;
+}
+
+/** Facts of a payment. `at` of the event is the time of each. */
+export type PaymentEvent =
+  | Event<'PaymentQuoted', PaymentQuotedData>
+  | Event<
+      'PaymentDescribed',
+      { paymentId: string; subject: string; description?: string; remittanceInformation?: string }
+    >
+  | Event<'ExecutionRequested', { paymentId: string }>
+  | Event<'ExecutionRefused', { paymentId: string; code: ErrorCode; reason?: string }>
+  | Event<'PaymentStarted', { paymentId: string }>
+  | Event<'RailPending', { paymentId: string; checkAt: string }>
+  | Event<'PaymentWoken', { paymentId: string }>
+  | Event<'RailAccepted', { paymentId: string; watchUntil?: string; entries?: readonly Entry[] }>
+  | Event<'PaymentCompleted', { paymentId: string }>
+  | Event<'ReturnExcluded', { paymentId: string }>
+  | Event<
+      'PaymentFailed',
+      { paymentId: string; failureReason: FailureReason; isRefunded: boolean; isFeeCredited?: boolean }
+    >
+  | Event<'PaymentCancelled', { paymentId: string }>
+  | Event<'RefundAccepted', { paymentId: string }>
+  | Event<'RefundRefused', { paymentId: string }>
+  | Event<'PlatformFeeReversed', { paymentId: string; entries?: readonly Entry[] }>
+  | Event<'RefundCompleted', { paymentId: string; entries?: readonly Entry[] }>
+  | Event<'RefundFailed', { paymentId: string; entries?: readonly Entry[] }>
+  | Event<'PaymentExpired', { paymentId: string }>;
+
+export const paymentEventTypes = [
+  'PaymentQuoted',
+  'PaymentDescribed',
+  'ExecutionRequested',
+  'ExecutionRefused',
+  'PaymentStarted',
+  'RailPending',
+  'PaymentWoken',
+  'RailAccepted',
+  'PaymentCompleted',
+  'ReturnExcluded',
+  'PaymentFailed',
+  'PaymentCancelled',
+  'RefundAccepted',
+  'RefundRefused',
+  'PlatformFeeReversed',
+  'RefundCompleted',
+  'RefundFailed',
+  'PaymentExpired',
+] as const satisfies readonly PaymentEvent['type'][];

@@ -1,0 +1,126 @@
+import type { Entry, Leg } from '../accounts/account.events.ts';
+import type { PaymentQuotedData, PaymentTerms } from './payment.events.ts';
+
+/**
+ * How a payment's money moves (architecture §9). System accounts, one per currency: `transit` (left its source, not yet arrived),
+ * `fees` (the service's), `fx` (both sides of a conversion), `rail` (outside), `suspense` (could neither arrive nor return),
+ * `receivable` (advanced to a platform). In transit is never below zero: money comes in before it goes on.
+ */
+type Ends = Pick<PaymentQuotedData, 'paymentId' | 'source' | 'destination' | 'terms' | 'platformFeeAccountId'>;
+
+/** What happens to the sending amount once it is in transit: the service's fee, and the conversion. */
+function onTheWay(terms: PaymentTerms): Entry[] {
+  const {
+    sendingCurrency: sending,
+    receivingCurrency: receiving,
+    serviceFeeMinor,
+    convertedMinor,
+    receivingMinor,
+  } = terms;
+  const entries: Entry[] = [];
+  if (serviceFeeMinor > 0n) {
+    entries.push({
+      from: `transit:${sending}`,
+      to: `fees:${sending}`,
+      currency: sending,
+      amountMinor: serviceFeeMinor,
+    });
+  }
+  if (sending !== receiving) {
+    entries.push({ from: `transit:${sending}`, to: `fx:${sending}`, currency: sending, amountMinor: convertedMinor });
+    entries.push({
+      from: `fx:${receiving}`,
+      to: `transit:${receiving}`,
+      currency: receiving,
+      amountMinor: receivingMinor,
+    });
+  }
+  return entries;
+}
+
+/** The same movements back, last one first. */
+export const reversed = (entries: readonly Entry[]): Entry[] =>
+  entries.map((entry) => ({ ...entry, from: entry.to, to: entry.from })).reverse();
+
+const toRail = ({ receivingCurrency: currency, receivingMinor: amountMinor }: PaymentTerms): Entry => ({
+  from: `transit:${currency}`,
+  to: `rail:${currency}`,
+  currency,
+  amountMinor,
+});
+
+/** The whole sending amount leaves the source for transit; towards an external destination it goes on to the rail at once. */
+export function sourceLeg(payment: Ends): Leg {
+  const { terms, source, destination, paymentId } = payment;
+  const entries = destination.kind === 'EXTERNAL' ? [...onTheWay(terms), toRail(terms)] : onTheWay(terms);
+  return {
+    accountId: source.accountId,
+    currency: terms.sendingCurrency,
+    amountMinor: terms.sendingMinor,
+    counterpart: `transit:${terms.sendingCurrency}`,
+    paymentId,
+    ...(entries.length > 0 && { entries }),
+  };
+}
+
+/** The receiving amount arrives at an internal destination. */
+export function destinationLeg({ terms, destination, paymentId }: Ends): Leg {
+  return {
+    accountId: destination.accountId,
+    currency: terms.receivingCurrency,
+    amountMinor: terms.receivingMinor,
+    counterpart: `transit:${terms.receivingCurrency}`,
+    paymentId,
+  };
+}
+
+/** The platform's fee, between transit and the platform's account, either way; undefined when there is none. */
+export function platformFeeLeg({ terms, platformFeeAccountId, paymentId }: Ends): Leg | undefined {
+  if (terms.platformFeeMinor === 0n || platformFeeAccountId === undefined) return undefined;
+  return {
+    accountId: platformFeeAccountId,
+    currency: terms.sendingCurrency,
+    amountMinor: terms.platformFeeMinor,
+    counterpart: `transit:${terms.sendingCurrency}`,
+    paymentId,
+  };
+}
+
+/** The whole sending amount comes back to the source, by the way it went. */
+export function refundLeg(payment: Ends): Leg {
+  const { terms, destination } = payment;
+  const { entries: _, ...leg } = sourceLeg(payment);
+  const entries = reversed(destination.kind === 'EXTERNAL' ? [...onTheWay(terms), toRail(terms)] : onTheWay(terms));
+  return { ...leg, isRefund: true, ...(entries.length > 0 && { entries }) };
+}
+
+/** A reservation that is only released or set aside, without any of the payment's other movements. */
+export function reservationLeg(payment: Ends): Leg {
+  const { entries: _, ...leg } = sourceLeg(payment);
+  return leg;
+}
+
+/** Money that can neither arrive nor return is set aside where an operator finds it. */
+export function suspenseLeg(payment: Ends): Leg {
+  return { ...reservationLeg(payment), counterpart: `suspense:${payment.terms.sendingCurrency}` };
+}
+
+/** Money in transit that can neither arrive nor return is set aside there. */
+export function strandedEntries({ terms }: Pick<Ends, 'terms'>, isFeeCredited: boolean): Entry[] {
+  const { sendingCurrency, receivingCurrency, receivingMinor, platformFeeMinor } = terms;
+  const aside = (currency: string, amountMinor: bigint): Entry => ({
+    from: `transit:${currency}`,
+    to: `suspense:${currency}`,
+    currency,
+    amountMinor,
+  });
+  const entries = [aside(receivingCurrency, receivingMinor)];
+  if (platformFeeMinor > 0n && !isFeeCredited) entries.push(aside(sendingCurrency, platformFeeMinor));
+  return entries;
+}
+
+/** A pull that the rail settled: the money comes in from outside and is ready for the destination. */
+export function settlementOfPull({ terms }: Pick<Ends, 'terms'>): Entry[] {
+  const { sendingCurrency: currency, sendingMinor: amountMinor } = terms;
+  return [{ from: `rail:${currency}`, to: `transit:${currency}`, currency, amountMinor }, ...onTheWay(terms)];
+}

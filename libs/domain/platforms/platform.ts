@@ -1,0 +1,171 @@
+import type { Decider } from '../../kernel/decider.ts';
+import { type Rejection, reject } from '../../kernel/errors.ts';
+import { publicId } from '../../kernel/ids.ts';
+import { command, type Environment, type Stamped, type Tenant } from '../../kernel/messages.ts';
+import { transitions } from '../../kernel/transitions.ts';
+import type {
+  CardConfigs,
+  FeeConfig,
+  PlatformConfigChange,
+  PlatformEvent,
+  PlatformSettings,
+  SupportedCurrency,
+} from './platform.events.ts';
+
+export class CreatePlatform extends command('CreatePlatform')<
+  Extract<PlatformEvent, { type: 'PlatformCreated' }>['data']
+>() {}
+export class ConfigurePlatform extends command('ConfigurePlatform')<{
+  tenantId: string;
+  changes: PlatformConfigChange;
+}>() {}
+/** The old secret signs beside the new one until `previousValidUntil`. */
+export class RotateWebhookSecret extends command('RotateWebhookSecret')<{
+  tenantId: string;
+  webhookSecret: string;
+  previousValidUntil: string;
+}>() {}
+
+export type PlatformCommand = CreatePlatform | ConfigurePlatform | RotateWebhookSecret;
+
+export type PlatformStatus = 'NONE' | 'ACTIVE';
+
+export interface PlatformState {
+  status: PlatformStatus;
+  tenantId: string;
+  platform: string;
+  environment: Environment;
+  name: string;
+  umaDomain: string;
+  webhookEndpoint?: string;
+  supportedCurrencies: readonly SupportedCurrency[];
+  embeddedWalletConfig?: Readonly<Record<string, unknown>>;
+  cardTokenization2faConfig?: Readonly<Record<string, unknown>>;
+  feeConfigs: readonly FeeConfig[];
+  cardConfigs?: CardConfigs;
+  settings: PlatformSettings;
+  /** Newest first; an older one signs until its time. Absent on the read side. */
+  webhookSecrets?: readonly { secret: string; validUntil?: string }[];
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** The id of a platform's configuration in one environment. */
+export const tenantIdOf = ({ platform, environment }: Tenant): string => `${platform}.${environment}`;
+
+/** The public id of a platform: that of its configuration. Its own transactions carry it where a customer's carry theirs. */
+export const platformPublicId = ({ platform }: Pick<Tenant, 'platform'>): string =>
+  publicId('PlatformConfig', platform);
+
+export const platformTransitions = transitions<PlatformStatus, PlatformCommand['type']>(
+  [
+    ['NONE', 'CreatePlatform', 'ACTIVE', 'PlatformCreated'],
+    ['ACTIVE', 'CreatePlatform', reject('CONFLICT', { reason: 'PLATFORM_EXISTS' })],
+    ['ACTIVE', 'ConfigurePlatform', 'ACTIVE', 'PlatformConfigured'],
+    ['ACTIVE', 'RotateWebhookSecret', 'ACTIVE', 'WebhookSecretRotated'],
+  ],
+  reject('REFERENCE_NOT_FOUND'),
+);
+
+function decide(state: PlatformState, { type, data }: PlatformCommand): PlatformEvent[] | Rejection {
+  const refusal = platformTransitions.guard(state.status, type);
+  if (refusal) return refusal;
+  switch (type) {
+    case 'CreatePlatform':
+      return [{ type: 'PlatformCreated', data }];
+    case 'ConfigurePlatform': {
+      if (Object.keys(data.changes).length === 0) return [];
+      const { webhookEndpoint } = data.changes;
+      const isEndpointChanged = webhookEndpoint !== undefined && webhookEndpoint !== state.webhookEndpoint;
+      return [{ type: 'PlatformConfigured', data: { ...data, isEndpointChanged } }];
+    }
+    case 'RotateWebhookSecret':
+      return [{ type: 'WebhookSecretRotated', data }];
+  }
+}
+
+function evolve(state: PlatformState, event: PlatformEvent & Stamped): PlatformState {
+  switch (event.type) {
+    case 'PlatformCreated': {
+      const { webhookSecret, ...data } = event.data;
+      const webhookSecrets = webhookSecret ? [{ secret: webhookSecret }] : [];
+      return { ...state, ...data, status: 'ACTIVE', webhookSecrets, createdAt: event.at, updatedAt: event.at };
+    }
+    case 'PlatformConfigured':
+      return { ...state, ...configured(state, event.data.changes), updatedAt: event.at };
+    case 'WebhookSecretRotated': {
+      const { webhookSecret, previousValidUntil } = event.data;
+      const [previous] = state.webhookSecrets ?? [];
+      const webhookSecrets = [
+        { secret: webhookSecret },
+        ...(previous ? [{ ...previous, validUntil: previousValidUntil }] : []),
+      ];
+      return { ...state, webhookSecrets, updatedAt: event.at };
+    }
+  }
+}
+
+/** Wallet and card text settings are merged deeply, fees by type and currency, the rest is replaced (facts §12). */
+function configured(state: PlatformState, changes: PlatformConfigChange): Partial<PlatformState> {
+  const { embeddedWalletConfig, cardTokenization2faConfig, feeConfigs, cardConfigs, ...replaced } = changes;
+  return {
+    ...replaced,
+    ...(embeddedWalletConfig && { embeddedWalletConfig: merged(state.embeddedWalletConfig, embeddedWalletConfig) }),
+    ...(cardTokenization2faConfig && {
+      cardTokenization2faConfig: merged(state.cardTokenization2faConfig, cardTokenization2faConfig),
+    }),
+    ...(feeConfigs && { feeConfigs: upserted(state.feeConfigs, feeConfigs) }),
+    ...(cardConfigs && { cardConfigs: { ...state.cardConfigs, ...cardConfigs } }),
+  };
+}
+
+type Tree = Readonly<Record<string, unknown>>;
+
+function merged(before: Tree | undefined, changes: Tree): Tree {
+  const result: Record<string, unknown> = { ...before };
+  for (const [key, value] of Object.entries(changes)) {
+    const isTree = typeof value === 'object' && value !== null && !Array.isArray(value);
+    result[key] = isTree ? merged(result[key] as Tree | undefined, value as Tree) : value;
+  }
+  return result;
+}
+
+function upserted(before: readonly FeeConfig[], changes: readonly FeeConfig[]): FeeConfig[] {
+  const same = (a: FeeConfig, b: FeeConfig) => a.feeType === b.feeType && a.sourceCurrency === b.sourceCurrency;
+  return [...before.filter((old) => !changes.some((change) => same(old, change))), ...changes].filter(
+    (fee) => fee.variableFeeBps > 0 || fee.fixedFee.amountMinor > 0n,
+  );
+}
+
+/** A platform's configuration in one environment (spec, Platform configuration). */
+export const platform: Decider<PlatformState, PlatformCommand, PlatformEvent> = {
+  name: 'platform',
+  id: 'tenantId',
+  commands: [CreatePlatform, ConfigurePlatform, RotateWebhookSecret],
+  creates: ['CreatePlatform'],
+  initial: {
+    status: 'NONE',
+    tenantId: '',
+    platform: '',
+    environment: 'sandbox',
+    name: '',
+    umaDomain: '',
+    supportedCurrencies: [],
+    feeConfigs: [],
+    settings: {
+      isRegulatedFinancialInstitution: false,
+      skipVerificationPaperwork: false,
+      requireApprovedCustomers: false,
+      requireEndUserTerms: false,
+    },
+    createdAt: '',
+    updatedAt: '',
+  },
+  decide,
+  evolve,
+  version: 1,
+  personal: {
+    PlatformCreated: { subject: 'tenantId', fields: ['webhookSecret'] },
+    WebhookSecretRotated: { subject: 'tenantId', fields: ['webhookSecret'] },
+  },
+};

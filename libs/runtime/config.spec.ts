@@ -1,0 +1,184 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { describeConfig, loadConfig, variableDocs } from './config.ts';
+
+const KEY = Buffer.alloc(32, 0xfb);
+
+/** The lines of the error, without its heading. */
+function problems(env: NodeJS.ProcessEnv): string[] {
+  try {
+    loadConfig(env);
+  } catch (error) {
+    return (error as Error).message
+      .split('\n')
+      .slice(1)
+      .map((line) => line.trim());
+  }
+  return [];
+}
+
+describe('loadConfig', () => {
+  test('with nothing set is the embedded sandbox', () => {
+    expect(loadConfig({})).toEqual({
+      port: 3000,
+      host: '127.0.0.1',
+      dataDir: path.resolve('data'),
+      databaseUrl: undefined,
+      postgresPort: undefined,
+      bootstrap: undefined,
+      masterKey: undefined,
+      sandboxTimeScale: 1,
+      webhookAllowPrivateTargets: true,
+      logLevel: 'info',
+      eventStore: 'postgres',
+      feed: 'direct',
+      projector: 'thread',
+    });
+  });
+
+  test('takes every variable', () => {
+    const config = loadConfig({
+      PORT: '0',
+      HOST: 'payments.internal',
+      DATA_DIR: '/srv/ledgerline',
+      DATABASE_URL: 'postgres://app:secret@db:5432/payments',
+      POSTGRES_PORT: '6000',
+      BOOTSTRAP_CLIENT_ID: 'client-id-of-sixteen',
+      BOOTSTRAP_CLIENT_SECRET: 'secret: of sixteen ~',
+      MASTER_KEY: KEY.toString('hex'),
+      SANDBOX_TIME_SCALE: '.01',
+      WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
+      LOG_LEVEL: 'silent',
+      EVENT_STORE: 'postgres',
+      FEED: 'direct',
+      PROJECTOR: 'inline',
+    });
+    expect(config).toEqual({
+      port: 0,
+      host: 'payments.internal',
+      dataDir: path.resolve('/srv/ledgerline'),
+      databaseUrl: 'postgres://app:secret@db:5432/payments',
+      postgresPort: 6000,
+      bootstrap: { clientId: 'client-id-of-sixteen', clientSecret: 'secret: of sixteen ~' },
+      masterKey: KEY,
+      sandboxTimeScale: 0.01,
+      webhookAllowPrivateTargets: true,
+      logLevel: 'silent',
+      eventStore: 'postgres',
+      feed: 'direct',
+      projector: 'inline',
+    });
+  });
+
+  test('takes an empty variable as not set', () => {
+    const empty = Object.fromEntries(variableDocs.map(({ name }) => [name, '']));
+    expect(loadConfig(empty)).toEqual(loadConfig({}));
+  });
+
+  test('names every wrong variable at once, and what is allowed', () => {
+    const env = Object.fromEntries(variableDocs.map(({ name }) => [name, 'no / good']));
+    expect(problems({ ...env, DATA_DIR: 'data' })).toEqual([
+      'BOOTSTRAP_CLIENT_ID must be 16 to 128 printable ASCII characters without a colon, not "no / good"',
+      'BOOTSTRAP_CLIENT_SECRET must be 16 to 128 printable ASCII characters',
+      'HOST must be an IP address or a host name, not "no / good"',
+      'DATABASE_URL must be a URL like postgres://user:password@host:5432/database',
+      'WEBHOOK_ALLOW_PRIVATE_TARGETS must be true or false, not "no / good"',
+      'PORT must be a whole number from 0 to 65535, not "no / good"',
+      'POSTGRES_PORT must be a whole number from 1 to 65535, not "no / good"',
+      'MASTER_KEY must be 32 bytes as base64 or as 64 hex digits',
+      'SANDBOX_TIME_SCALE must be a number above 0, not "no / good"',
+      'LOG_LEVEL must be fatal or error or warn or info or debug or trace or silent, not "no / good"',
+      'EVENT_STORE must be postgres, not "no / good"',
+      'FEED must be direct, not "no / good"',
+      'PROJECTOR must be thread or inline, not "no / good"',
+    ]);
+  });
+
+  test.each([
+    ['PORT', '-1'],
+    ['PORT', '65536'],
+    ['PORT', '3000.5'],
+    ['PORT', ' 3000'],
+    ['POSTGRES_PORT', '0'],
+    ['HOST', '999.0.0.1'],
+    ['HOST', 'http://localhost'],
+    ['DATABASE_URL', 'mysql://db/payments'],
+    ['DATABASE_URL', 'postgres://db'],
+    ['BOOTSTRAP_CLIENT_ID', 'fifteen-letters'],
+    ['BOOTSTRAP_CLIENT_ID', 'with:colon-and-long-enough'],
+    ['BOOTSTRAP_CLIENT_ID', 'line\nbreak-and-long-enough'],
+    ['BOOTSTRAP_CLIENT_SECRET', 'x'.repeat(129)],
+    ['MASTER_KEY', KEY.subarray(1).toString('base64')],
+    ['MASTER_KEY', KEY.toString('hex').slice(1)],
+    ['SANDBOX_TIME_SCALE', '0'],
+    ['SANDBOX_TIME_SCALE', '-1'],
+    ['SANDBOX_TIME_SCALE', 'Infinity'],
+    ['SANDBOX_TIME_SCALE', '1e999'],
+    ['WEBHOOK_ALLOW_PRIVATE_TARGETS', 'yes'],
+  ])('refuses %s=%j', (name, text) => {
+    const pair = { BOOTSTRAP_CLIENT_ID: 'x'.repeat(16), BOOTSTRAP_CLIENT_SECRET: 'x'.repeat(16) };
+    expect(problems({ ...pair, [name]: text })).toEqual([expect.stringMatching(`^${name} must be `)]);
+  });
+
+  test.each(['BOOTSTRAP_CLIENT_ID', 'BOOTSTRAP_CLIENT_SECRET'])('refuses %s alone', (name) => {
+    expect(problems({ [name]: 'x'.repeat(16) })).toEqual([
+      'BOOTSTRAP_CLIENT_ID and BOOTSTRAP_CLIENT_SECRET must be set together or not at all',
+    ]);
+  });
+
+  test.each([
+    ['hex', KEY.toString('hex')],
+    ['hex in capitals', KEY.toString('hex').toUpperCase()],
+    ['base64', KEY.toString('base64')],
+    ['base64url', KEY.toString('base64url')],
+  ])('reads a MASTER_KEY in %s', (_, text) => {
+    expect(loadConfig({ MASTER_KEY: text }).masterKey).toEqual(KEY);
+  });
+
+  test.each<[NodeJS.ProcessEnv, boolean]>([
+    [{}, true],
+    [{ HOST: 'localhost' }, true],
+    [{ HOST: '127.1.2.3' }, true],
+    [{ HOST: '::1' }, true],
+    [{ HOST: '0.0.0.0' }, false],
+    [{ HOST: '127.example.com' }, false],
+    [{ DATABASE_URL: 'postgres://db/payments' }, false],
+    [{ WEBHOOK_ALLOW_PRIVATE_TARGETS: 'false' }, false],
+    [{ WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true', HOST: '0.0.0.0' }, true],
+  ])('private webhook targets with %j: %s', (env, allowed) => {
+    expect(loadConfig(env).webhookAllowPrivateTargets).toBe(allowed);
+  });
+});
+
+test('describeConfig shows every variable and no secret', () => {
+  const env = {
+    DATABASE_URL: 'postgres://app:hidden-1@db:5432/payments?password=hidden-2',
+    BOOTSTRAP_CLIENT_ID: 'client-id-of-sixteen',
+    BOOTSTRAP_CLIENT_SECRET: 'hidden-3-of-sixteen',
+    MASTER_KEY: KEY.toString('hex'),
+  };
+  const shown = describeConfig(loadConfig(env));
+  expect(Object.keys(shown)).toEqual(variableDocs.map(({ name }) => name));
+  expect(shown).toMatchObject({
+    PORT: '3000',
+    DATABASE_URL: 'postgres://app:***@db:5432/payments',
+    POSTGRES_PORT: '(a free port, picked at the first start and kept in `DATA_DIR`)',
+    BOOTSTRAP_CLIENT_ID: 'client-id-of-sixteen',
+    BOOTSTRAP_CLIENT_SECRET: '***',
+    MASTER_KEY: '***',
+    WEBHOOK_ALLOW_PRIVATE_TARGETS: 'false',
+  });
+  expect(JSON.stringify(shown)).not.toMatch(/hidden|fbfb/);
+});
+
+const readme = path.join(import.meta.dirname, '../../README.md');
+const hasReadme = existsSync(readme);
+if (!hasReadme) console.info('skipped: there is no README.md to hold against the variables');
+
+(hasReadme ? test : test.skip)('the README documents every variable, in this order', () => {
+  const rows = readFileSync(readme, 'utf8')
+    .split('\n')
+    .filter((line) => /^\| `[A-Z_]+` \|/.test(line));
+  expect(rows).toEqual(variableDocs.map(({ name, default: text, about }) => `| \`${name}\` | ${text} | ${about} |`));
+});

@@ -1,0 +1,249 @@
+import { isIP } from 'node:net';
+import path from 'node:path';
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+/** Everything that can be configured, checked and in the form the program uses. */
+export interface Config {
+  port: number;
+  host: string;
+  /** Absolute. */
+  dataDir: string;
+  /** Absent: the embedded PostgreSQL in `dataDir`. */
+  databaseUrl: string | undefined;
+  /** Port of the embedded PostgreSQL; absent: a free one, picked once and kept in `dataDir`. */
+  postgresPort: number | undefined;
+  /** Absent: generated once and kept in `dataDir`. */
+  bootstrap: { clientId: string; clientSecret: string } | undefined;
+  /** 32 bytes; absent: generated once and kept in `dataDir`. */
+  masterKey: Buffer | undefined;
+  /** Sandbox delays and expiries are multiplied by it. */
+  sandboxTimeScale: number;
+  webhookAllowPrivateTargets: boolean;
+  logLevel: (typeof LOG_LEVELS)[number];
+  eventStore: 'postgres';
+  feed: 'direct';
+  projector: 'thread' | 'inline';
+}
+
+interface Variable<T> {
+  /** What a value must be, as the end of "must be …". */
+  allowed: string;
+  /** The value, or undefined when the text is not allowed. */
+  read(text: string): T | undefined;
+  /** The text that counts when the variable is not set. */
+  default?: string;
+  /** What happens without a value, where there is no default text. */
+  absent?: string;
+  /** What it does, for the README. */
+  about: string;
+  secret?: true;
+}
+
+const variable = <T>(definition: Variable<T>): Variable<T> => definition;
+
+const oneOf = <const T extends readonly string[]>(values: T) => ({
+  allowed: values.join(' or '),
+  read: (text: string): T[number] | undefined => values.find((value) => value === text),
+});
+
+const wholeNumber = (min: number, max: number) => ({
+  allowed: `a whole number from ${min} to ${max}`,
+  read: (text: string) =>
+    /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined,
+});
+
+const matching = (pattern: RegExp, allowed: string) => ({
+  allowed,
+  read: (text: string) => (pattern.test(text) ? text : undefined),
+});
+
+/** Every variable, in the order of the README's table. An empty one counts as not set. */
+const variables = {
+  PORT: variable({ ...wholeNumber(0, 65_535), default: '3000', about: 'Port of the API; 0 takes any free one.' }),
+  HOST: variable({
+    allowed: 'an IP address or a host name',
+    read: readHost,
+    default: '127.0.0.1',
+    about: 'Address the API listens on; `0.0.0.0` for all.',
+  }),
+  DATA_DIR: variable({
+    allowed: 'a folder',
+    read: (text) => path.resolve(text),
+    default: './data',
+    about: 'Folder of the embedded PostgreSQL, of the keys and of the logs. Relative to the project folder.',
+  }),
+  DATABASE_URL: variable({
+    allowed: 'a URL like postgres://user:password@host:5432/database',
+    read: readDatabaseUrl,
+    absent: 'the embedded PostgreSQL in `DATA_DIR`',
+    about: 'PostgreSQL server to use.',
+    secret: true,
+  }),
+  POSTGRES_PORT: variable({
+    ...wholeNumber(1, 65_535),
+    absent: 'a free port, picked at the first start and kept in `DATA_DIR`',
+    about: 'Port of the embedded PostgreSQL on 127.0.0.1.',
+  }),
+  BOOTSTRAP_CLIENT_ID: variable({
+    ...matching(/^[\x20-\x39\x3b-\x7e]{16,128}$/, '16 to 128 printable ASCII characters without a colon'),
+    absent: 'generated once and kept in `DATA_DIR/keys`',
+    about: 'Client id of the first API token; together with its secret.',
+  }),
+  BOOTSTRAP_CLIENT_SECRET: variable({
+    ...matching(/^[\x20-\x7e]{16,128}$/, '16 to 128 printable ASCII characters'),
+    absent: 'generated once and kept in `DATA_DIR/keys`',
+    about: 'Secret of the first API token; together with its client id.',
+    secret: true,
+  }),
+  MASTER_KEY: variable({
+    allowed: '32 bytes as base64 or as 64 hex digits',
+    read: readMasterKey,
+    absent: 'generated once and kept in `DATA_DIR/keys`',
+    about: 'Key that encrypts the keys of personal data. Stored personal data cannot be read without it.',
+    secret: true,
+  }),
+  SANDBOX_TIME_SCALE: variable({
+    allowed: 'a number above 0',
+    read: readScale,
+    default: '1',
+    about: 'Multiplies the delays and expiries of the sandbox: `0.01` turns 30 s into 0.3 s.',
+  }),
+  WEBHOOK_ALLOW_PRIVATE_TARGETS: variable({
+    ...oneOf(['true', 'false']),
+    absent: '`true` with the embedded PostgreSQL and a loopback `HOST`, else `false`',
+    about: 'Whether webhooks may go to private and loopback addresses.',
+  }),
+  LOG_LEVEL: variable({ ...oneOf(LOG_LEVELS), default: 'info', about: 'The least severe log lines that are written.' }),
+  EVENT_STORE: variable({ ...oneOf(['postgres']), default: 'postgres', about: 'Where events are stored.' }),
+  FEED: variable({ ...oneOf(['direct']), default: 'direct', about: 'How events reach the read models.' }),
+  PROJECTOR: variable({
+    ...oneOf(['thread', 'inline']),
+    default: 'thread',
+    about: 'Whether the projector works in a thread of its own or beside the requests.',
+  }),
+};
+
+type Name = keyof typeof variables;
+type Value<N extends Name> = Exclude<ReturnType<(typeof variables)[N]['read']>, undefined>;
+
+/** A row of the README's table. */
+export interface VariableDoc {
+  name: string;
+  default: string;
+  about: string;
+}
+
+/** The variables as the README documents them. */
+export const variableDocs: readonly VariableDoc[] = entries().map(([name, { default: text, absent, about }]) => ({
+  name,
+  default: text === undefined ? (absent ?? '') : `\`${text}\``,
+  about,
+}));
+
+/**
+ * The configuration of an environment.
+ * @throws one error that names every variable with a value that is not allowed, and says what is; secrets are not repeated.
+ */
+export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const problems: string[] = [];
+  const textOf = (name: Name) => env[name] || variables[name].default;
+  const value = <N extends Name>(name: N): Value<N> | undefined => {
+    const text = textOf(name);
+    if (text === undefined) return undefined;
+    const { allowed, read, secret }: Variable<unknown> = variables[name];
+    const found = read(text) as Value<N> | undefined;
+    if (found === undefined)
+      problems.push(`${name} must be ${allowed}${secret ? '' : `, not ${JSON.stringify(text)}`}`);
+    return found;
+  };
+  const withDefault = <N extends Name>(name: N) => value(name) as Value<N>;
+
+  const clientId = value('BOOTSTRAP_CLIENT_ID');
+  const clientSecret = value('BOOTSTRAP_CLIENT_SECRET');
+  if (Boolean(textOf('BOOTSTRAP_CLIENT_ID')) !== Boolean(textOf('BOOTSTRAP_CLIENT_SECRET'))) {
+    problems.push('BOOTSTRAP_CLIENT_ID and BOOTSTRAP_CLIENT_SECRET must be set together or not at all');
+  }
+  const host = withDefault('HOST');
+  const databaseUrl = value('DATABASE_URL');
+  const allowPrivateTargets = value('WEBHOOK_ALLOW_PRIVATE_TARGETS');
+  const config: Config = {
+    port: withDefault('PORT'),
+    host,
+    dataDir: withDefault('DATA_DIR'),
+    databaseUrl,
+    postgresPort: value('POSTGRES_PORT'),
+    bootstrap: clientId && clientSecret ? { clientId, clientSecret } : undefined,
+    masterKey: value('MASTER_KEY'),
+    sandboxTimeScale: withDefault('SANDBOX_TIME_SCALE'),
+    webhookAllowPrivateTargets: allowPrivateTargets
+      ? allowPrivateTargets === 'true'
+      : databaseUrl === undefined && isLoopback(host),
+    logLevel: withDefault('LOG_LEVEL'),
+    eventStore: withDefault('EVENT_STORE'),
+    feed: withDefault('FEED'),
+    projector: withDefault('PROJECTOR'),
+  };
+  if (problems.length > 0)
+    throw new Error(`The configuration is wrong:\n${problems.map((line) => `  ${line}`).join('\n')}`);
+  return config;
+}
+
+/** The configuration by the names of the variables, for people to read: no secret in it, `undefined` as what happens instead. */
+export function describeConfig(config: Config): Record<string, string> {
+  const values: Record<Name, string | undefined> = {
+    PORT: String(config.port),
+    HOST: config.host,
+    DATA_DIR: config.dataDir,
+    DATABASE_URL: config.databaseUrl && withoutPassword(config.databaseUrl),
+    POSTGRES_PORT: config.postgresPort?.toString(),
+    BOOTSTRAP_CLIENT_ID: config.bootstrap?.clientId,
+    BOOTSTRAP_CLIENT_SECRET: config.bootstrap && '***',
+    MASTER_KEY: config.masterKey && '***',
+    SANDBOX_TIME_SCALE: String(config.sandboxTimeScale),
+    WEBHOOK_ALLOW_PRIVATE_TARGETS: String(config.webhookAllowPrivateTargets),
+    LOG_LEVEL: config.logLevel,
+    EVENT_STORE: config.eventStore,
+    FEED: config.feed,
+    PROJECTOR: config.projector,
+  };
+  return Object.fromEntries(entries().map(([name, { absent }]) => [name, values[name] ?? `(${absent})`]));
+}
+
+function entries(): [Name, Variable<unknown>][] {
+  return Object.entries(variables) as [Name, Variable<unknown>][];
+}
+
+function readHost(text: string): string | undefined {
+  const label = '[a-z0-9]([a-z0-9-]*[a-z0-9])?';
+  const name = new RegExp(`^(?=.{1,253}$)(?!.*(^|\\.)\\d+$)${label}(\\.${label})*$`, 'i');
+  return isIP(text) !== 0 || name.test(text) ? text : undefined;
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}
+
+function readDatabaseUrl(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const { protocol, pathname } = new URL(text);
+  return /^postgres(ql)?:$/.test(protocol) && pathname.length > 1 ? text : undefined;
+}
+
+/** A password may also stand in the parameters, as may the secrets of a client certificate: all parameters are left out. */
+function withoutPassword(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  if (url.password) url.password = '***';
+  url.search = '';
+  return url.href;
+}
+
+function readMasterKey(text: string): Buffer | undefined {
+  if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
+  return /^([A-Za-z0-9+/]{43}|[A-Za-z0-9_-]{43})=?$/.test(text) ? Buffer.from(text, 'base64') : undefined;
+}
+
+function readScale(text: string): number | undefined {
+  const scale = /^\d*\.?\d+(e-?\d+)?$/i.test(text) ? Number(text) : 0;
+  return scale > 0 && Number.isFinite(scale) ? scale : undefined;
+}

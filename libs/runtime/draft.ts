@@ -1,0 +1,95 @@
+import { Rejection } from '../kernel/errors.ts';
+import type { KeyedAnswer } from '../kernel/event-store.port.ts';
+import { derivedUuid } from '../kernel/ids.ts';
+import type { Event, Tenant } from '../kernel/messages.ts';
+import type { Decided, Envelope, Executed, Stream, Waiting } from './stream.ts';
+
+/** One stream's part of a flush: what its waiting commands decided, and how each is answered once that is written. */
+export interface Draft {
+  stream: Stream;
+  /** The commands, in order. */
+  waiting: Waiting[];
+  decided: Decided[];
+  /** The state after everything decided. */
+  state: unknown;
+  answers: KeyedAnswer[];
+  keyOwners: Map<string, Waiting>;
+  commandIds: Set<string>;
+  /** Whose resources were written, or found written. */
+  tenants: Set<Tenant>;
+  /** Gives the answers, refusals included, in order. `firstPosition` is that of the first event written. */
+  settle: ((firstPosition: number) => void)[];
+}
+
+/** True when there is something to write: events, or answers of keyed requests. */
+export const writes = (draft: Draft): boolean => draft.decided.length > 0 || draft.answers.length > 0;
+
+/**
+ * Decides the commands that wait for a stream, at most `limit`, one on top of the other, at the time `at`. A stream that is only assumed
+ * to be new has to be read first when its first command leads to anything but events: undefined then, and nothing is taken.
+ */
+export function draftOf(stream: Stream, limit: number, at: string): Draft | undefined {
+  const draft: Draft = {
+    stream,
+    waiting: stream.queue.splice(0, limit),
+    decided: [],
+    state: stream.state,
+    answers: [],
+    keyOwners: new Map(),
+    commandIds: new Set(),
+    tenants: new Set(),
+    settle: [],
+  };
+  for (const one of draft.waiting) {
+    try {
+      decideOne(draft, one, at);
+    } catch (error) {
+      draft.settle.push(() => one.reject(error));
+    }
+    if (stream.assumedNew && draft.decided.length === 0) {
+      stream.queue.unshift(...draft.waiting);
+      return undefined;
+    }
+  }
+  return draft;
+}
+
+/** Changes the draft only when nothing can fail any more, so that a fault in one command leaves no trace in the others' state. */
+function decideOne(draft: Draft, one: Waiting, at: string): void {
+  const { stream } = draft;
+  const { command, envelope } = one;
+  const { commandId } = envelope;
+  const isKnown = one.isKnown || stream.window.has(commandId) || draft.commandIds.has(commandId);
+  let { state } = draft;
+  let events: readonly Event[] = [];
+  if (!isKnown) {
+    const decision = stream.decider.decide(state, command);
+    if (decision instanceof Rejection) throw decision;
+    events = decision;
+    for (const event of events) state = stream.decider.evolve(state, { ...event, at });
+  }
+  const decided = events.map((event, step) => stamped(event, step, envelope, stream.name, at));
+  const last = draft.decided.length + decided.length;
+  const { position } = stream;
+  const done: Executed = { state, revision: stream.revision + last, position, events, replayed: isKnown };
+  const answer = envelope.answer?.(done);
+
+  draft.state = state;
+  draft.decided.push(...decided);
+  if (decided.length > 0) draft.commandIds.add(commandId);
+  if (isKnown || decided.length > 0) draft.tenants.add(envelope.tenant);
+  if (answer && !draft.keyOwners.has(answer.key)) {
+    draft.answers.push(answer);
+    draft.keyOwners.set(answer.key, one);
+  }
+  draft.settle.push((firstPosition) => {
+    if (last > 0) done.position = firstPosition + last - 1;
+    one.resolve(done);
+  });
+}
+
+function stamped(event: Event, step: number, envelope: Envelope, stream: string, at: string): Decided {
+  const { commandId, correlationId, causationId, actor, tenant } = envelope;
+  const meta = { commandId, correlationId, ...(causationId && { causationId }), actor, tenant };
+  return { event, id: derivedUuid(commandId, stream, String(step)), at, meta };
+}

@@ -1,0 +1,104 @@
+import type { AnyDecider } from '../kernel/decider.ts';
+import { Rejection } from '../kernel/errors.ts';
+import { derivedUuid } from '../kernel/ids.ts';
+import type { Command, Tenant } from '../kernel/messages.ts';
+import type { AnyProcess, Refused, Step } from '../kernel/process.ts';
+import type { WritePath } from './execute.ts';
+import type { Envelope, Executed } from './stream.ts';
+
+/** The outside world as processes call it: by name. Throws when the answer is unknown; it is asked again then. */
+export type Calls = Readonly<Record<string, (request: never) => Promise<unknown>>>;
+
+/** On whose behalf a process is driven. */
+export interface Drive {
+  tenant: Tenant;
+  correlationId: string;
+  /**
+   * The revision of the event that says there is something to do. An event can be read from the log before the commit is known to the
+   * one who made it; the process must not be judged by the state before.
+   */
+  revision?: number;
+  /** Remembers the answer of the keyed request that waits, with the first command after which the process stands somewhere new. */
+  answer?: Envelope['answer'];
+}
+
+/**
+ * Takes a process as far as it goes (architecture §8). Every command it sends has an id derived from the process's stream and revision,
+ * and carries the position of the intent it follows from: sent again after a crash, each happens once.
+ */
+export class Driver {
+  private readonly writePath: WritePath;
+  private readonly owners: ReadonlyMap<string, AnyDecider>;
+  private readonly underWay = new Map<string, Promise<unknown>>();
+
+  constructor(writePath: WritePath, deciders: readonly AnyDecider[]) {
+    this.writePath = writePath;
+    this.owners = new Map(
+      deciders.flatMap((decider) => decider.commands.map((command) => [command.type, decider] as const)),
+    );
+  }
+
+  /** Drives a process until it waits or ends, and says where it came to. Without `calls` it stops before the outside world; a worker goes on from there. */
+  async drive<S>(process: AnyProcess, id: string, drive: Drive, calls?: Calls): Promise<S> {
+    const stream = `${process.decider.name}-${id}`;
+    for (let other = this.underWay.get(stream); other; other = this.underWay.get(stream)) await other.catch(() => {});
+    const work = this.run<S>(process, id, drive, calls);
+    this.underWay.set(stream, work);
+    try {
+      return await work;
+    } finally {
+      this.underWay.delete(stream);
+    }
+  }
+
+  private async run<S>(process: AnyProcess, id: string, drive: Drive, calls?: Calls): Promise<S> {
+    const stream = `${process.decider.name}-${id}`;
+    let { answer } = drive;
+    if (drive.revision !== undefined) this.writePath.noteForeign(stream, drive.revision);
+    let at: Pick<Executed<S>, 'state' | 'revision' | 'position'> = await this.writePath.state<S>(process.decider, id);
+    for (let isStart = true; ; isStart = false) {
+      const { state, revision, position } = at;
+      const step = process.next(state) as Step | undefined;
+      if (!step || ('call' in step && !calls)) return state;
+      const envelope = (purpose: string): Envelope => ({
+        commandId: derivedUuid(stream, String(revision), purpose),
+        correlationId: drive.correlationId,
+        causationId: stream,
+        actor: `process:${process.name}`,
+        tenant: drive.tenant,
+        since: position,
+      });
+      if ('call' in step) {
+        const said = await calls![step.call]!(step.request as never);
+        at = (await this.send(step.after(said as never), envelope('answer'))) as Executed<S>;
+        continue;
+      }
+      const refusal = await this.sendAll(step.sends, envelope);
+      const isRefused = isStart && refusal?.at === 0; // nothing has moved, and a refusal is no answer to remember
+      const after = { ...envelope('after'), ...(answer && !isRefused && { answer }) };
+      at = (await this.send(step.after(refusal), after)) as Executed<S>;
+      if (!isRefused) answer = undefined;
+    }
+  }
+
+  private async sendAll(
+    commands: readonly Command[],
+    envelope: (purpose: string) => Envelope,
+  ): Promise<Refused | undefined> {
+    for (const [at, command] of commands.entries()) {
+      try {
+        await this.send(command, envelope(`send ${at}`));
+      } catch (error) {
+        if (error instanceof Rejection && error.status < 500) return { at, rejection: error };
+        throw error;
+      }
+    }
+    return undefined;
+  }
+
+  private send(command: Command, envelope: Envelope): Promise<Executed> {
+    const decider = this.owners.get(command.type);
+    if (!decider) throw new Error(`nobody handles ${command.type}`);
+    return this.writePath.execute(decider, command, envelope);
+  }
+}

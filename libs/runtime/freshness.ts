@@ -1,0 +1,56 @@
+import type { EventStore } from '../kernel/event-store.port.ts';
+import type { WritePath } from './execute.ts';
+
+/** A token revoked in another process must not be good for longer than a second here (decision 25). */
+const LOOK_EVERY_MS = 400;
+
+/** Notices what other processes append, so that what this one remembers of those streams is caught up before its next use. */
+export class Freshness {
+  private readonly store: Pick<EventStore, 'changedStreams' | 'head'>;
+  private readonly writePath: Pick<WritePath, 'noteForeign'>;
+  private readonly log: (message: string, error: unknown) => void;
+  private timer: NodeJS.Timeout | undefined;
+  private round: Promise<void> | undefined;
+  private seen = 0;
+  private running = false;
+
+  constructor(
+    store: Pick<EventStore, 'changedStreams' | 'head'>,
+    writePath: Pick<WritePath, 'noteForeign'>,
+    log: (message: string, error: unknown) => void,
+  ) {
+    this.store = store;
+    this.writePath = writePath;
+    this.log = log;
+  }
+
+  /** Starts from the log's present end: nothing is remembered yet that could be older. */
+  async start(): Promise<void> {
+    this.seen = await this.store.head();
+    this.running = true;
+    this.schedule();
+  }
+
+  async stop(): Promise<void> {
+    this.running = false;
+    clearTimeout(this.timer);
+    await this.round;
+  }
+
+  /** Looks once. */
+  async look(): Promise<void> {
+    const { streams, upTo } = await this.store.changedStreams(this.seen);
+    for (const { stream, revision } of streams) this.writePath.noteForeign(stream, revision);
+    this.seen = upTo;
+  }
+
+  private schedule(): void {
+    this.timer = setTimeout(() => {
+      this.round = this.look()
+        .catch((error) => this.log('what other processes appended could not be read', error))
+        .finally(() => {
+          if (this.running) this.schedule();
+        });
+    }, LOOK_EVERY_MS).unref();
+  }
+}

@@ -1,0 +1,54 @@
+import { applyDecorators, HttpCode } from '@nestjs/common';
+import { ApiExtension } from '@nestjs/swagger';
+
+/** What a token must be allowed to do (decision 25). */
+export type Permission = 'VIEW' | 'TRANSACT' | 'MANAGE';
+
+/** The statuses that errors have; each has a component `Error<status>` with its codes. */
+export type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 409 | 410 | 412 | 422 | 423 | 424 | 429 | 500 | 501 | 503;
+
+/** A successful answer: the schema of its body (TypeBox), or a description for one without a body or with more to say. */
+export type Success = object | Described;
+
+export interface Described {
+  description: string;
+  schema?: object;
+  example?: unknown;
+}
+
+export interface OperationOptions {
+  summary: string;
+  description?: string;
+  tag: string;
+  /** Status → body. The smallest status is what the handler answers unless it sets another. */
+  success: Record<number, Success>;
+  /** Errors of its own: 404, 410, 422… Those that every operation of its kind may answer are added. */
+  errors?: ErrorStatus[];
+  /** True: `Idempotency-Key` must be sent. Every POST and PATCH accepts it (decision 15). */
+  idempotent?: boolean;
+  /** True: the answer holds a secret or personal data, so what is remembered of it for its idempotency key is encrypted. */
+  sealed?: boolean;
+  /** Not in the spec: marked `x-extension`. */
+  extension?: boolean;
+  /** What the token must be allowed to do; `PUBLIC`: no credentials are asked for. */
+  permission: Permission | 'PUBLIC';
+  /** The credentials it takes: those of a platform unless agents call it. */
+  auth?: 'BasicAuth' | 'AgentAuth';
+}
+
+const OPERATION = Symbol('operation');
+
+/** Under this name the declaration travels through the document's generator; it does not stay there. */
+export const DECLARED = 'x-declared';
+
+/** Declares a route: its documentation, success status and permission. */
+export const Operation = (options: OperationOptions): MethodDecorator =>
+  applyDecorators(
+    (_target: object, _key: string | symbol, method: PropertyDescriptor) =>
+      Reflect.defineMetadata(OPERATION, options, method.value),
+    HttpCode(Math.min(...Object.keys(options.success).map(Number))),
+    ApiExtension(DECLARED, options),
+  );
+
+/** What a handler was declared with; guards and interceptors ask for `permission` and `idempotent`. */
+export const operationOf = (handler: object): OperationOptions | undefined => Reflect.getMetadata(OPERATION, handler);

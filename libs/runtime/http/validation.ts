@@ -1,0 +1,88 @@
+import { type ArgumentMetadata, Body, type PipeTransform } from '@nestjs/common';
+import { ApiBody, ApiExtraModels, getSchemaPath } from '@nestjs/swagger';
+import { plainToInstance } from 'class-transformer';
+import { type ValidationError, validateSync } from 'class-validator';
+import { type FieldError, reject, rejectFields } from '../../kernel/errors.ts';
+import { type BodyClass, faultsOf, oneOfSchema, variantOf, variantRule } from './fields.ts';
+import { type Fault, isObject, join } from './rules.ts';
+
+/** How many field errors one answer lists at most, and how long the path of one may be. */
+const MAX_ERRORS = 100;
+const MAX_PATH = 200;
+
+const plainTypes: unknown[] = [undefined, Object, String, Number, Boolean, Array, Buffer];
+
+/**
+ * The pipe that turns bodies and query strings into instances of their classes. Every invalid field is reported at once, as
+ * `400 INVALID_INPUT` with `details.errors`; unknown fields are dropped (decision 16).
+ */
+export class Validated implements PipeTransform {
+  transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
+    if ((type !== 'body' && type !== 'query') || plainTypes.includes(metatype)) return value;
+    return readAs(metatype as BodyClass, value);
+  }
+}
+
+/** Reads a value as an instance of a class with field decorators; throws the rejection that names every invalid field. */
+export function readAs<T extends object>(type: BodyClass<T>, value: unknown): T {
+  const instance = plainToInstance(type, objectOf(value));
+  const errors = validateSync(instance, { whitelist: true, forbidUnknownValues: false });
+  if (errors.length > 0) refuseFields(errors.flatMap((error) => flatten(error, '')));
+  return instance;
+}
+
+/** Throws the rejection for these errors, if there is any; lists the first hundred. */
+export function refuseFields(errors: FieldError[]): void {
+  if (errors.length > 0) throw rejectFields(errors.slice(0, MAX_ERRORS));
+}
+
+/** The sentence and the members of a field error. */
+export function fieldError(path: string, { at, says, message, ...fault }: Fault): FieldError {
+  const whole = join(path, at);
+  const field = whole.length > MAX_PATH ? `${whole.slice(0, MAX_PATH)}…` : whole;
+  const { constraint, ...more } = fault;
+  return { field, constraint, message: message ?? `${field} ${says}.`, ...more };
+}
+
+function objectOf(value: unknown): object {
+  if (value === undefined) return {};
+  if (isObject(value)) return value;
+  throw reject('INVALID_INPUT', { reason: 'BODY_NOT_AN_OBJECT' }, 'The body must be a JSON object.');
+}
+
+function flatten(error: ValidationError, parent: string): FieldError[] {
+  const path = join(parent, error.property);
+  const faults = error.target ? faultsOf(error.target, error.property) : [];
+  const own = faults.map((fault) => fieldError(path, fault));
+  const wrongItself = faults.some((fault) => !fault.at);
+  const inside = wrongItself ? [] : (error.children ?? []).flatMap((child) => flatten(child, path));
+  return [...own, ...inside];
+}
+
+/**
+ * A body that is one of several classes, named by a discriminator: `@BodyOneOf('customerType', { INDIVIDUAL: IndividualBody })`.
+ * Without the discriminator the body is read as `otherwise`, or refused when there is none.
+ */
+export function BodyOneOf(
+  discriminator: string,
+  variants: Record<string, BodyClass>,
+  { otherwise }: { otherwise?: BodyClass } = {},
+): ParameterDecorator {
+  const rule = variantRule(discriminator, variants);
+  const pipe: PipeTransform = {
+    transform(value: unknown) {
+      const body = objectOf(value) as Record<string, unknown>;
+      if (otherwise && body[discriminator] === undefined) return readAs(otherwise, body);
+      refuseFields((rule.check(body, body) ?? []).map((fault) => fieldError('', fault)));
+      return readAs(variantOf(discriminator, variants, body)!, body);
+    },
+  };
+  return (target, key, index) => {
+    const method = Object.getOwnPropertyDescriptor(target, key!)!;
+    const named = oneOfSchema(discriminator, variants);
+    const schema = otherwise ? { anyOf: [named, { $ref: getSchemaPath(otherwise) }] } : named;
+    ApiExtraModels(...Object.values(variants), ...(otherwise ? [otherwise] : []))(target, key!, method);
+    ApiBody({ schema })(target, key!, method);
+    Body(pipe)(target, key, index);
+  };
+}

@@ -1,0 +1,134 @@
+import { hash } from 'node:crypto';
+import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestInterceptor } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { firstValueFrom, from, type Observable } from 'rxjs';
+import { reject, rejectFields } from '../kernel/errors.ts';
+import type { KeyedAnswer, KeyedAnswers } from '../kernel/event-store.port.ts';
+import { type Caller, type CallerRequest, keyedAnswer, type RequestKey } from './caller.ts';
+import { KeyTaken } from './execute.ts';
+import { operationOf } from './http/operation.ts';
+import { Seal } from './seal.ts';
+
+/** Injection token of `KeyedAnswers`. */
+export const KEYED_ANSWERS = Symbol('KeyedAnswers');
+
+const MAX_KEY_LENGTH = 255;
+const PATIENCE_MS = 10_000;
+
+/**
+ * Idempotency of every POST and PATCH with an `Idempotency-Key` (decision 15): the same key and body give the same answer again, another
+ * body is a conflict, a refusal is not remembered. The answer is written by the write path in the commit that it rests on.
+ */
+@Injectable()
+export class Idempotency implements NestInterceptor {
+  private readonly underWay = new Map<string, Promise<unknown>>();
+  private readonly answers: KeyedAnswers;
+  private readonly seal: Seal;
+
+  constructor(@Inject(KEYED_ANSWERS) answers: KeyedAnswers, @Inject(Seal) seal: Seal) {
+    this.answers = answers;
+    this.seal = seal;
+  }
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request & CallerRequest>();
+    const header = request.headers['idempotency-key'];
+    const operation = operationOf(context.getHandler());
+    if (header === undefined && operation?.idempotent) {
+      throw rejectFields([
+        { field: 'Idempotency-Key', constraint: 'REQUIRED', message: 'The header Idempotency-Key is required.' },
+      ]);
+    }
+    if (header === undefined || !request.caller || (request.method !== 'POST' && request.method !== 'PATCH'))
+      return next.handle();
+    const response = http.getResponse<Response>();
+    const key = keyOf(request, response, request.caller, String(header));
+    if (operation?.sealed) key.seal = this.seal;
+    return from(this.keyed(key, response, request.caller, next));
+  }
+
+  private async keyed(key: RequestKey, response: Response, caller: Caller, next: CallHandler): Promise<unknown> {
+    // Looked up and noted without a pause: of requests that arrive at the same moment each waits for the one before it.
+    const before = this.underWay.get(key.hash);
+    const once = () => this.once(key, response, caller, next);
+    const work = before ? settledInTime(before).then(once) : once();
+    const over = Promise.allSettled([before, work]).then(() => {
+      if (this.underWay.get(key.hash) === over) this.underWay.delete(key.hash);
+    });
+    this.underWay.set(key.hash, over);
+    return work;
+  }
+
+  private async once(key: RequestKey, response: Response, caller: Caller, next: CallHandler): Promise<unknown> {
+    const known = await this.answers.find(key.hash);
+    if (known) return replay(known, key, response);
+    caller.key = key;
+    try {
+      const answer = await firstValueFrom(next.handle(), { defaultValue: undefined });
+      if (!key.isRecorded) {
+        await this.answers.remember(keyedAnswer(key, answer));
+      }
+      return answer === undefined ? undefined : asSent(key.text!, response);
+    } catch (error) {
+      // Another process was faster, or the outcome became known only now: what is remembered is the answer.
+      const later = error instanceof KeyTaken || key.isRecorded ? await this.answers.find(key.hash) : undefined;
+      if (later) return replay(later, key, response);
+      throw error;
+    }
+  }
+}
+
+/** While an earlier request of a key is under way, the next one waits for it, but not for ever. */
+async function settledInTime(before: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const expired = new Promise<'expired'>((resolve) => {
+    timer = setTimeout(() => resolve('expired'), PATIENCE_MS);
+  });
+  const outcome = await Promise.race([before, expired]);
+  clearTimeout(timer);
+  if (outcome === 'expired') {
+    throw reject(
+      'CONFLICT',
+      { reason: 'REQUEST_IN_PROGRESS', retryAfterSeconds: 1 },
+      'A request with this Idempotency-Key is still in progress.',
+    );
+  }
+}
+
+function keyOf(request: Request, response: Response, caller: Caller, key: string): RequestKey {
+  if (key.length < 1 || key.length > MAX_KEY_LENGTH) {
+    throw rejectFields([
+      {
+        field: 'Idempotency-Key',
+        constraint: key === '' ? 'MIN_LENGTH' : 'MAX_LENGTH',
+        message: 'Idempotency-Key must have 1 to 255 characters.',
+      },
+    ]);
+  }
+  const path = request.path.replace(/%3A/gi, ':');
+  return {
+    hash: sha256(JSON.stringify([caller.tokenId, request.method, path, key])),
+    bodyHash: sha256(JSON.stringify(request.body ?? null)),
+    status: response.statusCode,
+    isRecorded: false,
+  };
+}
+
+function replay(known: KeyedAnswer, key: RequestKey, response: Response): unknown {
+  if (known.bodyHash !== key.bodyHash) {
+    throw reject('CONFLICT', { reason: 'IDEMPOTENCY_KEY_REUSED' }, 'This Idempotency-Key was used with another body.');
+  }
+  response.status(known.status);
+  response.setHeader('Idempotent-Replayed', 'true');
+  const text = key.seal ? key.seal.open(known.body, key.hash) : known.body;
+  return text === 'null' ? undefined : asSent(text, response);
+}
+
+/** What is remembered is what is sent, byte for byte. */
+function asSent(text: string, response: Response): string {
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  return text;
+}
+
+const sha256 = (text: string): string => hash('sha256', text, 'hex');

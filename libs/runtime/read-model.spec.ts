@@ -1,0 +1,50 @@
+import { expect, jest, test } from '@jest/globals';
+import type { Kysely } from 'kysely';
+import type pg from 'pg';
+import type { Tenant } from '../kernel/messages.ts';
+import { ReadModel, type ReadTables } from './read-model.ts';
+
+const readModel = () => new ReadModel({} as pg.Pool, {} as Kysely<ReadTables>);
+const tenant = (platform: string): Tenant => ({ platform, environment: 'sandbox' });
+
+test('a platform has to see what was written for it last, whatever the order it is told in', () => {
+  const model = readModel();
+  expect(model.position(tenant('a'))).toBe(0);
+  for (const position of [3, 9, 7]) model.noteWritten(tenant('a'), position);
+  expect([model.position(tenant('a')), model.position(tenant('b'))]).toEqual([9, 0]);
+});
+
+test('a read waits until the tables have come to its position', async () => {
+  const model = readModel();
+  const order: string[] = [];
+  const reads = [5, 3, 9].map((position) => model.caughtUp(position).then((done) => order.push(`${position} ${done}`)));
+  model.noteProjected(2);
+  model.noteProjected(5);
+  await Promise.all(reads.slice(0, 2));
+  expect(order).toEqual(['5 true', '3 true']);
+  model.noteProjected(4);
+  expect(model.projected).toBe(5);
+  model.noteProjected(10);
+  await Promise.all(reads);
+  expect(order).toEqual(['5 true', '3 true', '9 true']);
+  expect(await model.caughtUp(10)).toBe(true);
+});
+
+test('it waits two seconds at most, and leaves nothing behind', async () => {
+  jest.useFakeTimers();
+  try {
+    const model = readModel();
+    const read = model.caughtUp(5);
+    jest.advanceTimersByTime(1_999);
+    const other = model.caughtUp(6);
+    jest.advanceTimersByTime(1);
+    expect(await read).toBe(false);
+    expect((model as unknown as { waiting: unknown[] }).waiting).toHaveLength(1);
+    model.noteProjected(6);
+    expect(await other).toBe(true);
+    expect((model as unknown as { waiting: unknown[] }).waiting).toEqual([]);
+    expect(jest.getTimerCount()).toBe(0);
+  } finally {
+    jest.useRealTimers();
+  }
+});

@@ -1,0 +1,183 @@
+import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+import { LRUCache } from 'lru-cache';
+import type pg from 'pg';
+import { fromJson } from '../kernel/json.ts';
+import type { Tenant } from '../kernel/messages.ts';
+import type { AnyProjection } from '../kernel/projection.ts';
+import { decodeCursor, encodeCursor, filtersHash, type Page, page } from './http/pagination.ts';
+
+/** Every read table as kysely sees it: the columns of `stateProjection`, and filter columns by name. */
+// biome-ignore lint/suspicious/noExplicitAny: filter columns differ per table and are declared by its projection
+export type ReadTables = Record<string, any>;
+
+/** A read of one table, already limited to the caller's platform and environment. */
+// biome-ignore lint/suspicious/noExplicitAny: see ReadTables
+export type TenantQuery = SelectQueryBuilder<any, any, any>;
+
+interface PageRequest {
+  limit: number;
+  cursor?: string;
+  sortOrder?: 'asc' | 'desc';
+}
+
+interface PageRow {
+  id: string;
+  state: string;
+  /** `created_at` as text. */
+  key: string;
+}
+
+const COUNT_UP_TO = 10_000;
+/** Texts of queries that differ by their filters; further ones go unnamed. */
+const NAMED_QUERIES = 200;
+const WAIT_MS = 2_000;
+
+/**
+ * Reads for one platform in one environment: there is no read without a tenant. A read waits until the tables have passed what this
+ * process wrote for the platform before (read your writes), at most two seconds.
+ */
+export class ReadModel {
+  private readonly pool: pg.Pool;
+  private readonly db: Kysely<ReadTables>;
+  private readonly written = new Map<string, number>();
+  private readonly tooMany = new LRUCache<string, true>({ max: 1_000, ttl: 10_000 });
+  private readonly names = new Map<string, string>();
+  private waiting: { position: number; done: () => void }[] = [];
+  /** Position up to which the read tables are known to have come. */
+  projected = 0;
+
+  constructor(pool: pg.Pool, db: Kysely<ReadTables>) {
+    this.pool = pool;
+    this.db = db;
+  }
+
+  /** Called by the write path after a commit. */
+  noteWritten(tenant: Tenant, position: number): void {
+    if (position > this.position(tenant)) this.written.set(tenant.platform, position);
+  }
+
+  /** Called when the projector has advanced. */
+  noteProjected(position: number): void {
+    if (position <= this.projected) return;
+    this.projected = position;
+    if (this.waiting.length === 0) return;
+    const due = this.waiting.filter((one) => one.position <= position);
+    this.waiting = this.waiting.filter((one) => one.position > position);
+    for (const one of due) one.done();
+  }
+
+  /** The position that a read of this platform has to see. */
+  position(tenant: Tenant): number {
+    return this.written.get(tenant.platform) ?? 0;
+  }
+
+  /** Waits until the tables have come to `position`, at most two seconds; true when they have. */
+  async caughtUp(position: number): Promise<boolean> {
+    if (this.projected >= position) return true;
+    return new Promise((resolve) => {
+      const waiter = {
+        position,
+        done: () => {
+          clearTimeout(timer);
+          resolve(true);
+        },
+      };
+      const timer = setTimeout(() => {
+        this.waiting = this.waiting.filter((one) => one !== waiter);
+        resolve(false);
+      }, WAIT_MS);
+      this.waiting.push(waiter);
+    });
+  }
+
+  /** The state of one resource of the caller's, or undefined. */
+  async byId<S>(projection: AnyProjection, tenant: Tenant, id: string): Promise<S | undefined> {
+    await this.caughtUp(this.position(tenant));
+    const { rows } = await this.pool.query<{ state: string }>({
+      name: `by_id_${projection.name}`,
+      text: `SELECT state FROM ${projection.name} WHERE id = $1 AND platform = $2 AND environment = $3`,
+      values: [id, tenant.platform, tenant.environment],
+    });
+    return rows[0] && fromJson<S>(rows[0].state);
+  }
+
+  /** The states of a resource's rows that `narrow` leaves, newest first, without pages. */
+  async all<S>(
+    projection: AnyProjection,
+    tenant: Tenant,
+    narrow: (query: TenantQuery) => TenantQuery = (q) => q,
+  ): Promise<S[]> {
+    await this.caughtUp(this.position(tenant));
+    const rows = await narrow(this.rowsOf(projection, tenant))
+      .select('state')
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .execute();
+    return rows.map((row) => fromJson<S>(row.state));
+  }
+
+  /** One page of a list: keyset by creation time and id, total exact up to 10,000 and left out above (decision 17). */
+  async page<S, V>(
+    projection: AnyProjection,
+    tenant: Tenant,
+    query: PageRequest,
+    narrow: (query: TenantQuery) => TenantQuery,
+    view: (state: S) => V,
+  ): Promise<Page<V>> {
+    const filters = filtersHash({ ...query, list: projection.name, tenant });
+    const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor, filters);
+    await this.caughtUp(this.position(tenant));
+    const order = query.sortOrder ?? 'desc';
+    const matching = () => narrow(this.rowsOf(projection, tenant));
+    let rowsQuery = matching()
+      .select(['id', 'state', keyOf.as('key')])
+      .orderBy('created_at', order)
+      .orderBy('id', order)
+      .limit(query.limit + 1);
+    if (after) rowsQuery = rowsQuery.where(beyond(String(after.key), after.id, order));
+    const [rows, total] = await Promise.all([this.rows<PageRow>(rowsQuery), this.count(matching(), filters)]);
+    return page(
+      rows,
+      query.limit,
+      total,
+      (last) => encodeCursor({ key: last.key, id: last.id }, filters),
+      (row) => view(fromJson<S>(row.state)),
+    );
+  }
+
+  /** Runs a query under a name of its own, so that the server parses each text once per connection; there are few of them. */
+  private async rows<R extends object>(query: TenantQuery): Promise<R[]> {
+    const { sql: text, parameters } = query.compile();
+    if (!this.names.has(text) && this.names.size < NAMED_QUERIES) this.names.set(text, `list_${this.names.size}`);
+    const name = this.names.get(text);
+    const { rows } = await this.pool.query<R>({ ...(name && { name }), text, values: [...parameters] });
+    return rows;
+  }
+
+  private rowsOf(projection: AnyProjection, tenant: Tenant): TenantQuery {
+    return this.db
+      .selectFrom(projection.name)
+      .where('platform', '=', tenant.platform)
+      .where('environment', '=', tenant.environment);
+  }
+
+  /** That there are more than can be counted is remembered for some seconds: counting them anew each time is what costs. */
+  private async count(matching: TenantQuery, filters: string): Promise<number | undefined> {
+    if (this.tooMany.has(filters)) return undefined;
+    const counted = matching.select(sql`1`.as('one')).limit(COUNT_UP_TO + 1);
+    const counting = this.db.selectFrom(counted.as('counted')).select(sql<string>`count(*)`.as('total'));
+    const [row] = await this.rows<{ total: string }>(counting);
+    const total = Number(row!.total);
+    if (total <= COUNT_UP_TO) return total;
+    this.tooMany.set(filters, true);
+    return undefined;
+  }
+}
+
+/** `created_at` in the form that cursors carry, to the microsecond. */
+const keyOf = sql<string>`to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
+const beyond = (key: string, id: string, order: 'asc' | 'desc') =>
+  order === 'desc'
+    ? sql<boolean>`(created_at, id) < (${key}::timestamptz, ${id})`
+    : sql<boolean>`(created_at, id) > (${key}::timestamptz, ${id})`;

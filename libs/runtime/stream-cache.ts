@@ -1,0 +1,155 @@
+import type { AnyDecider } from '../kernel/decider.ts';
+import { type Rejection, reject } from '../kernel/errors.ts';
+import type { EventStore, StreamRead } from '../kernel/event-store.port.ts';
+import { fromJson } from '../kernel/json.ts';
+import type { EventCodec } from './codec.ts';
+import { CommandWindow, Stream } from './stream.ts';
+
+interface Waiter {
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+export interface StreamCacheOptions {
+  store: EventStore;
+  codec: EventCodec;
+  /** Streams kept in memory. */
+  size: number;
+  /** Told when a stream that was read is free again; `error` when it could not be read. */
+  freed: (stream: Stream, error?: unknown) => void;
+}
+
+/**
+ * The streams in memory, all that are wanted at a moment read together. They are kept in two halves: when the younger one is full it
+ * becomes the older one, and what nobody has used in there meanwhile is forgotten. A use then costs no reordering.
+ */
+export class StreamCache {
+  private readonly options: StreamCacheOptions;
+  private young = new Map<string, Stream>();
+  private old = new Map<string, Stream>();
+  private readonly wanted = new Map<Stream, Waiter[]>();
+  private scheduled = false;
+
+  constructor(options: StreamCacheOptions) {
+    this.options = options;
+  }
+
+  /** The stream of that name. One that `isNew` is not read: if it is there, the expected revision of its first append finds out. */
+  open(decider: AnyDecider, name: string, isNew: boolean): Stream {
+    const young = this.young.get(name);
+    if (young) return young;
+    let stream = this.old.get(name);
+    if (stream) this.old.delete(name);
+    else {
+      stream = new Stream(name, decider);
+      stream.assumedNew = isNew;
+    }
+    this.young.set(name, stream);
+    if (this.young.size >= this.options.size / 2) this.age();
+    return stream;
+  }
+
+  get(name: string): Stream | undefined {
+    return this.young.get(name) ?? this.old.get(name);
+  }
+
+  /** Forgets this stream; a later one of its name starts from the store. */
+  drop(stream: Stream): void {
+    for (const half of [this.young, this.old]) if (half.get(stream.name) === stream) half.delete(stream.name);
+  }
+
+  /** Brings a stream to what the store holds, together with all others wanted at this moment, and as soon as it is free. */
+  read(stream: Stream): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const waiters = this.wanted.get(stream);
+      if (waiters) waiters.push({ resolve, reject });
+      else this.wanted.set(stream, [{ resolve, reject }]);
+      this.schedule();
+    });
+  }
+
+  /** Says that a stream is free, in case that somebody waits for it to be read. */
+  isFree(stream: Stream): void {
+    if (this.wanted.has(stream)) this.schedule();
+  }
+
+  /** Streams at work stay, whichever half they are in. */
+  private age(): void {
+    const atWork = [...this.old].filter(
+      ([, stream]) => stream.busy || stream.queue.length > 0 || this.wanted.has(stream),
+    );
+    this.old = this.young;
+    this.young = new Map(atWork);
+  }
+
+  private schedule(): void {
+    if (this.scheduled) return;
+    this.scheduled = true;
+    queueMicrotask(() => {
+      this.scheduled = false;
+      const streams = [...this.wanted.keys()].filter((stream) => !stream.busy);
+      for (const stream of streams) stream.busy = true;
+      if (streams.length > 0) void this.load(streams);
+    });
+  }
+
+  private async load(streams: readonly Stream[]): Promise<void> {
+    const whole = streams.filter((stream) => !stream.loaded);
+    try {
+      const read = whole.length > 0 ? await this.options.store.loadStreams(whole.map((s) => s.name)) : undefined;
+      await Promise.all(
+        streams.map((stream) =>
+          this.bringUpToDate(stream, read?.get(stream.name)).then(
+            () => this.done(stream),
+            (error) => this.done(stream, error),
+          ),
+        ),
+      );
+    } catch (error) {
+      for (const stream of streams) this.done(stream, unavailable(error));
+    }
+  }
+
+  private async bringUpToDate(stream: Stream, read: StreamRead | undefined): Promise<void> {
+    const { store, codec } = this.options;
+    const { foreignRevision } = stream;
+    const isUsable = read?.snapshot?.version === stream.decider.version;
+    if (isUsable) restore(stream, read.snapshot!);
+    const isWhole = read !== undefined && (isUsable || !read.snapshot);
+    const events = isWhole ? read.events : await store.readStream(stream.name, stream.revision).catch(refuse);
+    stream.fold(await codec.decode(events));
+    stream.isRead();
+    if (stream.foreignRevision === foreignRevision) stream.foreignRevision = -1; // else told while this was read
+  }
+
+  private done(stream: Stream, error?: unknown): void {
+    const waiters = this.wanted.get(stream) ?? [];
+    this.wanted.delete(stream);
+    stream.busy = false;
+    if (error !== undefined) {
+      stream.reset();
+      this.drop(stream);
+    }
+    for (const waiter of waiters) error === undefined ? waiter.resolve() : waiter.reject(error);
+    this.options.freed(stream, error);
+  }
+}
+
+/** What is said when the store could not be read: nothing happened. */
+export const unavailable = (cause: unknown): Rejection =>
+  Object.assign(reject('SERVICE_UNAVAILABLE', { retryAfterSeconds: 1 }), { cause });
+
+const refuse = (cause: unknown): never => {
+  throw unavailable(cause);
+};
+
+function restore(
+  stream: Stream,
+  snapshot: { revision: number; position: number; state: string; window: string },
+): void {
+  stream.state = fromJson(snapshot.state);
+  stream.revision = snapshot.revision;
+  stream.position = snapshot.position;
+  stream.snapshotRevision = snapshot.revision;
+  stream.window = CommandWindow.parse(snapshot.window);
+}

@@ -1,0 +1,47 @@
+import { describe, expect, test } from '@jest/globals';
+import { CommandWindow } from './stream.ts';
+
+const filled = (count: number, step = 1) => {
+  const window = new CommandWindow();
+  for (let i = 1; i <= count; i += 1) window.add(`c${i}`, i * step);
+  return window;
+};
+
+describe('the window of command ids', () => {
+  test('remembers everything until it is full, from the beginning of the log', () => {
+    const window = filled(512);
+    expect([window.has('c1'), window.has('c512'), window.has('c513')]).toEqual([true, true, false]);
+    expect(window.reachesBackTo(0)).toBe(true);
+  });
+
+  test('forgets the oldest, and says from where on it remembers', () => {
+    const window = filled(514);
+    expect([window.has('c2'), window.has('c3')]).toEqual([false, true]);
+    expect([1, 2, 3].map((position) => window.reachesBackTo(position))).toEqual([false, true, true]);
+  });
+
+  test('forgets what lies far back in the log, however few there are', () => {
+    const window = filled(3, 10);
+    window.add('late', 50_020);
+    expect(['c1', 'c2', 'c3', 'late'].map((id) => window.has(id))).toEqual([false, false, true, true]);
+    expect([19, 20].map((position) => window.reachesBackTo(position))).toEqual([false, true]);
+  });
+
+  test('keeps a command with several events as the newest, once', () => {
+    const window = new CommandWindow();
+    for (const position of [1, 2, 3]) window.add('many', position);
+    expect(window.serialise()).toBe('{"from":0,"positions":[["many",3]]}');
+  });
+
+  test('comes back from a snapshot as it was', () => {
+    const window = filled(600);
+    const again = CommandWindow.parse(window.serialise());
+    expect(again.serialise()).toBe(window.serialise());
+    expect([again.has('c88'), again.has('c89'), again.reachesBackTo(87), again.reachesBackTo(88)]).toEqual([
+      false,
+      true,
+      false,
+      true,
+    ]);
+  });
+});

@@ -1,0 +1,163 @@
+import type { AnyDecider } from '../kernel/decider.ts';
+import type { KeyedAnswer } from '../kernel/event-store.port.ts';
+import type { Command, Event, EventMeta, RecordedEvent, Tenant } from '../kernel/messages.ts';
+
+/** What travels with a command: who sends it, why, and how a repetition is recognised. */
+export interface Envelope {
+  commandId: string;
+  correlationId: string;
+  causationId?: string;
+  actor: string;
+  tenant: Tenant;
+  /** For a command that may be a repetition: the log position before its first attempt. Absent: sent once. */
+  since?: number;
+  /** The answer of a keyed request, to be written in the same commit; made from what was decided. */
+  answer?: (done: Executed) => KeyedAnswer;
+}
+
+/** What a command led to. */
+export interface Executed<S = unknown> {
+  state: S;
+  revision: number;
+  /** Position of the stream's last event; an unwritten one when read in `answer`. */
+  position: number;
+  events: readonly Event[];
+  /** True when the stream held the command already and nothing was appended. */
+  replayed: boolean;
+}
+
+/** A command waiting in a stream's mailbox. */
+export interface Waiting {
+  command: Command;
+  envelope: Envelope;
+  /** The log position before its first attempt, when there may have been one; moves up as the stream is searched. */
+  since: number | undefined;
+  /** Set when the stream was found to hold it. */
+  isKnown: boolean;
+  resolve(done: Executed): void;
+  reject(error: unknown): void;
+}
+
+const WINDOW_SIZE = 512;
+/** Older commands are forgotten with the next one, so that many streams together remember little. */
+const WINDOW_REACH = 50_000;
+
+/**
+ * The ids of the commands that a stream holds, with the position of each one's last event; the newest are kept. A fast path only:
+ * what it does not reach is read from the stream. Belongs to the write path, never to the decider's state.
+ */
+export class CommandWindow {
+  private readonly positions: Map<string, number>;
+  /** Every command of the stream with a position above this one is remembered. */
+  private from: number;
+
+  constructor(from = 0, positions: Iterable<[string, number]> = []) {
+    this.from = from;
+    this.positions = new Map(positions);
+  }
+
+  has(commandId: string): boolean {
+    return this.positions.has(commandId);
+  }
+
+  /** True when a command sent first after `position` would be remembered. */
+  reachesBackTo(position: number): boolean {
+    return position >= this.from;
+  }
+
+  /** Remembers a command, newer than all before. */
+  add(commandId: string, position: number): void {
+    this.positions.delete(commandId);
+    this.positions.set(commandId, position);
+    for (const [oldest, at] of this.positions) {
+      if (this.positions.size <= WINDOW_SIZE && at > position - WINDOW_REACH) return;
+      this.positions.delete(oldest);
+      this.from = at;
+    }
+  }
+
+  serialise(): string {
+    return JSON.stringify({ from: this.from, positions: [...this.positions] });
+  }
+
+  static parse(text: string): CommandWindow {
+    const { from, positions } = JSON.parse(text) as { from: number; positions: [string, number][] };
+    return new CommandWindow(from, positions);
+  }
+}
+
+/** A stream in memory: its committed state, and the commands that wait for it. */
+export class Stream {
+  readonly name: string;
+  readonly decider: AnyDecider;
+  readonly queue: Waiting[] = [];
+  state: unknown;
+  /** Revision of the last committed event; -1 for none. */
+  revision = -1;
+  /** Position of the last committed event; 0 for none. */
+  position = 0;
+  window = new CommandWindow();
+  snapshotRevision = -1;
+  /** Set while it is read or written: its queue only grows then, and nobody else touches it. */
+  busy = false;
+  loaded = false;
+  /** Taken to be new without a look into the store. This may lead to an append only, which finds out. */
+  assumedNew = false;
+  /** Another process has written up to here. */
+  foreignRevision = -1;
+  /** To be read anew from the beginning when it is free. */
+  forgotten = false;
+  /** Flushes in a row whose outcome was unknown and that turned out not to be written. */
+  doubts = 0;
+  /** When the first of them was, by the process's own clock. */
+  doubtedSince = 0;
+
+  constructor(name: string, decider: AnyDecider) {
+    this.name = name;
+    this.decider = decider;
+    this.state = decider.initial;
+  }
+
+  /** True when the store has to be asked before anything is decided. */
+  get isOutdated(): boolean {
+    return (!this.loaded && !this.assumedNew) || this.revision < this.foreignRevision;
+  }
+
+  /** Folds committed events, oldest first. */
+  fold(events: readonly RecordedEvent[]): void {
+    for (const event of events) {
+      this.state = this.decider.evolve(this.state, { type: event.type, data: event.data, at: event.at });
+      this.revision = event.revision;
+      this.position = event.position;
+      this.window.add(event.meta.commandId, event.position);
+    }
+    if (events.length > 0 && this.assumedNew) this.isRead();
+  }
+
+  /** What is in memory is what the store holds. */
+  isRead(): void {
+    this.loaded = true;
+    this.assumedNew = false;
+  }
+
+  /** Forgets everything but the commands that wait. */
+  reset(): void {
+    this.state = this.decider.initial;
+    this.revision = -1;
+    this.position = 0;
+    this.window = new CommandWindow();
+    this.snapshotRevision = -1;
+    this.loaded = false;
+    this.assumedNew = false;
+    this.forgotten = false;
+    this.foreignRevision = -1;
+  }
+}
+
+/** An event decided but not yet written. */
+export interface Decided {
+  event: Event;
+  id: string;
+  at: string;
+  meta: EventMeta;
+}

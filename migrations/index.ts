@@ -1,0 +1,24 @@
+import { Kysely, type Migration, Migrator, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import * as eventLog from './0001_event_log.ts';
+import * as readSide from './0002_read_side.ts';
+import * as webhooks from './0003_webhooks.ts';
+
+const migrations: Record<string, Migration> = {
+  '0001_event_log': eventLog,
+  '0002_read_side': readSide,
+  '0003_webhooks': webhooks,
+};
+
+/** Brings a database to the newest schema; several programs may call it at once. Throws what the failing migration threw. */
+export async function migrate(url: string): Promise<readonly string[]> {
+  const db = new Kysely({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: 2 }) }) });
+  try {
+    const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
+    const { error, results } = await migrator.migrateToLatest();
+    if (error) throw error;
+    return (results ?? []).map((result) => result.migrationName);
+  } finally {
+    await db.destroy();
+  }
+}

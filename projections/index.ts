@@ -1,0 +1,44 @@
+import { serveCustomer } from '../libs/domain/customers/customer.process.ts';
+import { serveExternalAccount } from '../libs/domain/external-accounts/external-account.process.ts';
+import { completePayment } from '../libs/domain/payments/payment.process.ts';
+import type { AnyProcess } from '../libs/kernel/process.ts';
+import type { Announcer, AnyProjection } from '../libs/kernel/projection.ts';
+import { customers } from './customers.ts';
+import { externalAccounts } from './external-accounts.ts';
+import { internalAccounts } from './internal-accounts.ts';
+import { journal } from './journal.ts';
+import { payments } from './payments.ts';
+import { platforms } from './platforms.ts';
+import { tokens } from './tokens.ts';
+import { customerAnnouncer } from './webhooks/customers.ts';
+import { externalAccountAnnouncer } from './webhooks/external-accounts.ts';
+import { internalAccountAnnouncer } from './webhooks/internal-accounts.ts';
+import { paymentAnnouncer } from './webhooks/payments.ts';
+import { platformAnnouncer } from './webhooks/platforms.ts';
+
+/** Every read model, in the order in which an event is applied to them: what a later one reads stands before it. */
+export const projections: readonly AnyProjection[] = [
+  platforms,
+  tokens,
+  customers,
+  internalAccounts,
+  externalAccounts,
+  payments,
+  journal,
+];
+
+/** Event → webhooks. */
+export const announcers: readonly Announcer[] = [
+  platformAnnouncer,
+  customerAnnouncer,
+  internalAccountAnnouncer,
+  paymentAnnouncer,
+  externalAccountAnnouncer,
+];
+
+/** Processes and the read model that their timers follow. */
+export const processes: readonly { process: AnyProcess; projection: AnyProjection }[] = [
+  { process: serveCustomer, projection: customers },
+  { process: serveExternalAccount, projection: externalAccounts },
+  { process: completePayment, projection: payments },
+];

@@ -1,0 +1,89 @@
+import { type Static, Type } from 'typebox';
+import type { PaymentDestination } from '../libs/domain/payments/payment.events.ts';
+import type { PaymentState, PaymentStatus } from '../libs/domain/payments/payment.ts';
+import { publicId } from '../libs/kernel/ids.ts';
+import { currency, toWire } from '../libs/kernel/money.ts';
+import { Currency } from './currency.view.ts';
+import { PaymentRail } from './payment-rail.view.ts';
+import { amountOf, ExchangeRateNumber } from './payment-source.view.ts';
+import { accountPublicId } from './payments.ts';
+
+export const AccountQuoteSource = Type.Object(
+  {
+    sourceType: Type.Literal('ACCOUNT'),
+    accountId: Type.String({ description: 'An internal account, or an external one that can be pulled from.' }),
+    customerId: Type.Optional(Type.String()),
+  },
+  { $id: 'AccountQuoteSource' },
+);
+
+export const AccountDestination = Type.Object(
+  {
+    destinationType: Type.Literal('ACCOUNT'),
+    accountId: Type.String(),
+    paymentRail: Type.Optional(PaymentRail),
+  },
+  { $id: 'AccountDestination' },
+);
+
+export const QuoteSourceOneOf = Type.Union([AccountQuoteSource], {
+  $id: 'QuoteSourceOneOf',
+  discriminator: { propertyName: 'sourceType' },
+});
+
+export const QuoteDestinationOneOf = Type.Union([AccountDestination], {
+  $id: 'QuoteDestinationOneOf',
+  discriminator: { propertyName: 'destinationType' },
+});
+
+export const Quote = Type.Object(
+  {
+    id: Type.String({ examples: ['Quote:019542f5-b3e7-1d02-0000-000000000025'] }),
+    status: Type.Enum(['PENDING', 'PENDING_AUTHORIZATION', 'PROCESSING', 'COMPLETED', 'FAILED', 'EXPIRED']),
+    createdAt: Type.String({ format: 'date-time' }),
+    expiresAt: Type.String({ format: 'date-time' }),
+    source: QuoteSourceOneOf,
+    destination: QuoteDestinationOneOf,
+    sendingCurrency: Currency,
+    receivingCurrency: Currency,
+    totalSendingAmount: amountOf('What leaves the source, fees included. Smallest unit of the sending currency.', 1),
+    totalReceivingAmount: amountOf('What arrives. Smallest unit of the receiving currency.', 1),
+    exchangeRate: ExchangeRateNumber,
+    feesIncluded: amountOf('All fees, part of `totalSendingAmount`.'),
+    platformFeesIncluded: amountOf("The platform's fees, part of `feesIncluded`."),
+    transactionId: Type.String({ description: 'The transaction is made with the quote, in `PENDING`.' }),
+  },
+  { $id: 'Quote' },
+);
+export type Quote = Static<typeof Quote>;
+
+/** The status at a time: an open quote past its expiry is expired, whether or not the timer has recorded it yet (decision 7). */
+export const statusAt = (state: Pick<PaymentState, 'phase' | 'status' | 'expiresAt'>, now: string): PaymentStatus =>
+  state.phase === 'OPEN' && now >= state.expiresAt ? 'EXPIRED' : state.status;
+
+/** A quote as the API shows it at a time. */
+export function quoteView(state: PaymentState, now: string): Quote {
+  const { terms, source, destination, customerId } = state;
+  return {
+    id: publicId('Quote', state.paymentId),
+    status: statusAt(state, now),
+    createdAt: state.createdAt,
+    expiresAt: state.expiresAt,
+    source: {
+      sourceType: 'ACCOUNT',
+      accountId: accountPublicId(source)!,
+      ...(customerId && { customerId: publicId('Customer', customerId) }),
+    },
+    destination: { destinationType: 'ACCOUNT', accountId: accountPublicId(destination)!, ...railOf(destination) },
+    sendingCurrency: currency(terms.sendingCurrency),
+    receivingCurrency: currency(terms.receivingCurrency),
+    totalSendingAmount: toWire(terms.sendingMinor),
+    totalReceivingAmount: toWire(terms.receivingMinor),
+    exchangeRate: Number(terms.exchangeRate),
+    feesIncluded: toWire(terms.serviceFeeMinor + terms.platformFeeMinor),
+    platformFeesIncluded: toWire(terms.platformFeeMinor),
+    transactionId: publicId('Transaction', state.paymentId),
+  };
+}
+
+const railOf = ({ paymentRail }: PaymentDestination) => (paymentRail ? { paymentRail } : {});

@@ -1,0 +1,180 @@
+import { type Static, Type } from 'typebox';
+import type { PaymentState } from '../libs/domain/payments/payment.ts';
+import { publicId } from '../libs/kernel/ids.ts';
+import { currencyAmount, toWire } from '../libs/kernel/money.ts';
+import { PageOf } from '../libs/runtime/http/page-of.ts';
+import { CurrencyAmount } from './currency.view.ts';
+import { PaymentRail } from './payment-rail.view.ts';
+import { amountOf, ExchangeRateNumber } from './payment-source.view.ts';
+import { accountPublicId } from './payments.ts';
+import { statusAt } from './quote.view.ts';
+
+const time = () => Type.String({ format: 'date-time' });
+
+export const AccountTransactionSource = Type.Object(
+  { sourceType: Type.Literal('ACCOUNT'), accountId: Type.String(), currency: Type.Optional(Type.String()) },
+  { $id: 'AccountTransactionSource' },
+);
+
+export const RealtimeFundingTransactionSource = Type.Object(
+  {
+    sourceType: Type.Literal('REALTIME_FUNDING'),
+    currency: Type.String(),
+    customerId: Type.Optional(Type.String()),
+  },
+  { $id: 'RealtimeFundingTransactionSource' },
+);
+
+export const TransactionSourceOneOf = Type.Union([AccountTransactionSource, RealtimeFundingTransactionSource], {
+  $id: 'TransactionSourceOneOf',
+  discriminator: { propertyName: 'sourceType' },
+});
+
+export const AccountTransactionDestination = Type.Object(
+  { destinationType: Type.Literal('ACCOUNT'), accountId: Type.String(), currency: Type.Optional(Type.String()) },
+  { $id: 'AccountTransactionDestination' },
+);
+
+export const TransactionDestinationOneOf = Type.Union([AccountTransactionDestination], {
+  $id: 'TransactionDestinationOneOf',
+  discriminator: { propertyName: 'destinationType' },
+});
+
+export const RefundView = Type.Object(
+  {
+    reference: Type.String(),
+    initiatedAt: time(),
+    settledAt: Type.Optional(time()),
+    status: Type.Enum(['PENDING', 'COMPLETED', 'FAILED']),
+    reason: Type.Optional(Type.Enum(['TRANSACTION_FAILED', 'USER_CANCELLATION', 'TIMEOUT'])),
+  },
+  { $id: 'Refund' },
+);
+
+export const ReconciliationInstructions = Type.Object(
+  { reference: Type.String() },
+  { $id: 'ReconciliationInstructions' },
+);
+
+const statuses = ['PENDING', 'PENDING_AUTHORIZATION', 'PROCESSING', 'COMPLETED', 'FAILED', 'EXPIRED'] as const;
+
+const common = {
+  id: Type.String({ examples: ['Transaction:019542f5-b3e7-1d02-0000-000000000030'] }),
+  direction: Type.Enum(['CREDIT', 'DEBIT'], { description: 'Whether money comes in or is taken from the source.' }),
+  destination: TransactionDestinationOneOf,
+  customerId: Type.String({ description: "Whose transaction it is; the platform's id for its own." }),
+  platformCustomerId: Type.String(),
+  settledAt: Type.Optional(time()),
+  createdAt: time(),
+  updatedAt: time(),
+  description: Type.Optional(Type.String()),
+  exchangeRate: Type.Optional(ExchangeRateNumber),
+  quoteId: Type.Optional(Type.String()),
+  refund: Type.Optional(RefundView),
+  fees: Type.Optional(amountOf('All fees, in the smallest unit of the sending currency.')),
+  reconciliationInstructions: Type.Optional(ReconciliationInstructions),
+};
+
+export const IncomingTransaction = Type.Object(
+  {
+    ...common,
+    status: Type.Enum(['CREATED', ...statuses, 'REJECTED', 'REFUNDED']),
+    type: Type.Literal('INCOMING'),
+    source: Type.Optional(TransactionSourceOneOf),
+    sentAmount: Type.Optional(CurrencyAmount),
+    receivedAmount: CurrencyAmount,
+    failureReason: Type.Optional(
+      Type.Enum(['QUOTE_EXPIRED', 'QUOTE_EXECUTION_FAILED', 'COMPLIANCE_REJECTED', 'COLLECTION_FAILED']),
+    ),
+  },
+  { $id: 'IncomingTransaction' },
+);
+
+export const OutgoingTransaction = Type.Object(
+  {
+    ...common,
+    status: Type.Enum([...statuses]),
+    type: Type.Literal('OUTGOING'),
+    source: TransactionSourceOneOf,
+    sentAmount: CurrencyAmount,
+    receivedAmount: Type.Optional(CurrencyAmount),
+    platformFees: Type.Optional(amountOf("The platform's part of the fees.")),
+    failureReason: Type.Optional(
+      Type.Enum([
+        'QUOTE_EXPIRED',
+        'QUOTE_EXECUTION_FAILED',
+        'PAYOUT_RETURNED',
+        'ACCOUNT_CANNOT_RECEIVE',
+        'ACCOUNT_INVALID',
+        'COMPLIANCE_REJECTED',
+        'COUNTERPARTY_POST_TX_FAILED',
+      ]),
+    ),
+    paymentRail: Type.Optional(Type.Union([PaymentRail, Type.Null()])),
+    railSelectionMode: Type.Optional(Type.Union([Type.Enum(['AUTO', 'MANUAL']), Type.Null()])),
+  },
+  { $id: 'OutgoingTransaction' },
+);
+
+export const TransactionOneOf = Type.Union([IncomingTransaction, OutgoingTransaction], {
+  $id: 'TransactionOneOf',
+  discriminator: { propertyName: 'type' },
+});
+export type TransactionView = Static<typeof TransactionOneOf>;
+
+export const TransactionListResponse = PageOf(TransactionOneOf, 'TransactionListResponse');
+
+/**
+ * A transaction as the API shows it at a time. `owner` is what `customerId` says for the platform's own. Lists and webhooks make many:
+ * fields are set one by one, for objects put together from parts cost several times as much.
+ */
+export function transactionView(state: PaymentState, now: string, owner: string): TransactionView {
+  const { terms, customerId, paymentId, type } = state;
+  const isDeposit = state.source.accountId === '';
+  const isIncoming = type === 'INCOMING';
+  const view: Record<string, unknown> = {
+    id: publicId('Transaction', paymentId),
+    status: statusAt(state, now),
+    destination: {
+      destinationType: 'ACCOUNT',
+      accountId: accountPublicId(state.destination)!,
+      currency: terms.receivingCurrency,
+    },
+    customerId: customerId ? publicId('Customer', customerId) : owner,
+    platformCustomerId: state.platformCustomerId,
+  };
+  if (state.settledAt) view.settledAt = state.settledAt;
+  view.createdAt = state.createdAt;
+  view.updatedAt = state.updatedAt;
+  if (state.description !== undefined) view.description = state.description;
+  if (!isDeposit) {
+    view.exchangeRate = Number(terms.exchangeRate);
+    view.quoteId = publicId('Quote', paymentId);
+  }
+  if (state.refund) view.refund = state.refund;
+  view.fees = toWire(terms.serviceFeeMinor + terms.platformFeeMinor);
+  view.reconciliationInstructions = { reference: state.reference };
+  const failureReason = view.status === 'EXPIRED' ? 'QUOTE_EXPIRED' : state.failureReason;
+  if (failureReason) view.failureReason = failureReason;
+  view.type = type;
+  view.direction = isIncoming && isDeposit ? 'CREDIT' : 'DEBIT';
+  view.source = sourceOf(state);
+  view.sentAmount = currencyAmount(terms.sendingMinor, terms.sendingCurrency);
+  view.receivedAmount = currencyAmount(terms.receivingMinor, terms.receivingCurrency);
+  if (!isIncoming) {
+    view.platformFees = toWire(terms.platformFeeMinor);
+    view.paymentRail = state.destination.paymentRail ?? null;
+    view.railSelectionMode = state.destination.railSelectionMode ?? null;
+  }
+  return view as TransactionView;
+}
+
+function sourceOf({ source, terms, customerId }: PaymentState) {
+  const accountId = accountPublicId(source);
+  if (accountId) return { sourceType: 'ACCOUNT' as const, accountId, currency: terms.sendingCurrency };
+  return {
+    sourceType: 'REALTIME_FUNDING' as const,
+    currency: terms.sendingCurrency,
+    ...(customerId && { customerId: publicId('Customer', customerId) }),
+  };
+}

@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { verify } from '../../apps/ops/src/verify.ts';
+import { projections } from '../../projections/index.ts';
+import { type Deployment, settled, withEngine } from '../bench/deployment.ts';
+import type { Want } from './payer.ts';
+
+/** What is wrong after all faults; everything empty or zero when the platform kept its word. */
+export interface Verdict {
+  /** Acknowledged, and not or not wholly there. */
+  lost: string[];
+  /** There more often than asked for. */
+  doubled: string[];
+  /** Refused, and something of it is there all the same. */
+  invented: string[];
+  /** Payments that have not come to rest. */
+  stuck: string[];
+  /** What `ops verify` finds: positions, streams, trial balance, balances, read models. */
+  findings: string[];
+}
+
+const REST_PATIENCE_MS = 90_000;
+
+/** Waits until every payment has come to rest, then holds the ledger against what the clients were told. */
+export async function judge(deployment: Deployment, wants: readonly Want[]): Promise<Verdict> {
+  const stuck = await restless(deployment);
+  await settled(deployment);
+  const verdict: Verdict = { lost: [], doubled: [], invented: [], stuck, findings: [] };
+  const moved = await movements(deployment);
+  const statuses = await paymentsById(deployment);
+  for (const want of wants) compare(want, moved.get(want.amount) ?? NOTHING, statuses, verdict);
+  const { findings } = await withEngine(deployment.database, (engine) => verify(engine, projections));
+  verdict.findings = findings.map(({ check, subject, message }) => `${check}: ${subject} ${message}`);
+  return verdict;
+}
+
+/** How often an amount has left accounts of the platform and arrived on some. */
+interface Moved {
+  out: number;
+  in: number;
+}
+
+const NOTHING: Moved = { out: 0, in: 0 };
+
+interface Payment {
+  status: string;
+  refund?: string;
+}
+
+function compare(want: Want, moved: Moved, payments: ReadonlyMap<string, Payment>, verdict: Verdict): void {
+  const { kind, amount, outcome, transactionId } = want;
+  const said = `${kind} of ${amount} (${transactionId ?? 'no transaction'}): ${moved.out} out, ${moved.in} in`;
+  if (outcome === 'refused') {
+    if (moved.out + moved.in > 0) verdict.invented.push(said);
+    return;
+  }
+  const payment = transactionId === undefined ? undefined : payments.get(transactionId);
+  const expected = expectation(kind, payment);
+  if (!expected) verdict.lost.push(`${said}; ${payment ? `its payment is ${payment.status}` : 'there is no payment'}`);
+  else if (moved.out < expected.out || moved.in < expected.in) verdict.lost.push(said);
+  else if (moved.out > expected.out || moved.in > expected.in) verdict.doubled.push(said);
+}
+
+/** What an acknowledged want must have moved by now; undefined when its payment is not at an end that it can have. */
+function expectation(kind: Want['kind'], payment: Payment | undefined): Moved | undefined {
+  if (kind === 'fund') return { out: 0, in: 1 };
+  if (kind === 'between accounts') return payment?.status === 'COMPLETED' ? { out: 1, in: 1 } : undefined;
+  if (payment?.status === 'COMPLETED') return { out: 1, in: 0 };
+  if (payment?.status !== 'FAILED') return undefined;
+  if (payment.refund === 'RETURNED') return { out: 1, in: 1 };
+  return payment.refund === 'COMPLETED' ? NOTHING : { out: 1, in: 0 };
+}
+
+async function movements({ sql }: Deployment): Promise<Map<number, Moved>> {
+  const { rows } = await sql.query<{ amount: string; out: number; in: number }>(
+    `SELECT amount, count(*) FILTER (WHERE from_account LIKE 'account:%')::int AS out,
+            count(*) FILTER (WHERE to_account LIKE 'account:%')::int AS in
+       FROM journal GROUP BY amount`,
+  );
+  return new Map(rows.map((row) => [Number(row.amount), { out: row.out, in: row.in }]));
+}
+
+/** Payments by the public id of their transaction. A refund of money that was gone already is told apart, for it was credited back. */
+async function paymentsById({ sql }: Deployment): Promise<Map<string, Payment>> {
+  const { rows } = await sql.query<{ id: string; status: string; refund: string | null; settled: boolean }>(
+    `SELECT id, status, state::json -> 'refund' ->> 'status' AS refund, (state::json ->> 'isSettled')::boolean AS settled FROM payments`,
+  );
+  return new Map(
+    rows.map(({ id, status, refund, settled: isSettled }) => [
+      `Transaction:${id}`,
+      { status, ...(refund && { refund: refund === 'COMPLETED' && isSettled ? 'RETURNED' : refund }) },
+    ]),
+  );
+}
+
+async function restless({ sql }: Deployment): Promise<string[]> {
+  const giveUpMs = performance.now() + REST_PATIENCE_MS;
+  for (;;) {
+    const { rows } = await sql.query<{ id: string; phase: string }>(
+      `SELECT id, state::json ->> 'phase' AS phase FROM payments
+        WHERE state::json ->> 'phase' NOT IN ('DONE', 'EXPIRED', 'REFUSED')`,
+    );
+    if (rows.length === 0 || performance.now() > giveUpMs)
+      return rows.map(({ id, phase }) => `payment-${id}: ${phase}`);
+    await sleep(200);
+  }
+}
+
+export const isClean = (verdict: Verdict): boolean => Object.values(verdict).every((list) => list.length === 0);

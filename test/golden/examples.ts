@@ -1,0 +1,269 @@
+import type { AccountEvent, Deposit, Leg } from '../../libs/domain/accounts/account.events.ts';
+import type { ClaimEvent } from '../../libs/domain/claims/claim.events.ts';
+import type { CustomerEvent } from '../../libs/domain/customers/customer.events.ts';
+import type { ExternalAccountEvent } from '../../libs/domain/external-accounts/external-account.events.ts';
+import type { UmaDepositEvent } from '../../libs/domain/external-accounts/uma-deposit.events.ts';
+import type { PaymentEvent } from '../../libs/domain/payments/payment.events.ts';
+import type { PlatformEvent } from '../../libs/domain/platforms/platform.events.ts';
+import type { TokenEvent } from '../../libs/domain/tokens/token.events.ts';
+
+type StoredEvent =
+  | AccountEvent
+  | ClaimEvent
+  | CustomerEvent
+  | ExternalAccountEvent
+  | PaymentEvent
+  | PlatformEvent
+  | TokenEvent
+  | UmaDepositEvent;
+
+const platform = '0199dd29-0000-7000-8000-000000000001';
+export const tenantId = `${platform}.sandbox`;
+const accountId = '0199dd29-1111-7000-8000-00000000000a';
+const customerId = '0199dd29-2222-7000-8000-00000000000c';
+const externalAccountId = '0199dd29-3333-7000-8000-00000000000e';
+const paymentId = '0199dd29-4444-7000-8000-00000000000f';
+const tokenId = '0199dd29-5555-7000-8000-00000000000b';
+const challengeId = '0199dd29-6666-7000-8000-00000000000d';
+const claimId = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
+
+const leg: Leg = {
+  accountId,
+  currency: 'USD',
+  amountMinor: 9_007_199_254_740_993n,
+  counterpart: `transit:USD`,
+  paymentId,
+};
+const entry = { from: 'transit:USD', to: 'fees:USD', currency: 'USD', amountMinor: 500n };
+const deposit: Deposit = {
+  accountId,
+  currency: 'USD',
+  amountMinor: 12_345n,
+  counterpart: 'mint:USD',
+  paymentId,
+  tenantId,
+  customerId,
+  platformCustomerId: 'user-42',
+  reference: 'FUND-0199DD29',
+};
+const outcome = { externalAccountId, challengeId, method: 'WALLET_SIGNATURE', previousStatus: 'UNVERIFIED' } as const;
+
+/**
+ * One realistic example of the data of each event type, from which `make.ts` writes the golden file that is missing. A golden file
+ * that is there is never written again, whatever changes here.
+ */
+export const examples: { readonly [T in StoredEvent['type']]?: Extract<StoredEvent, { type: T }>['data'] } = {
+  AccountOpened: {
+    accountId,
+    tenantId,
+    customerId,
+    platformCustomerId: 'user-42',
+    currency: 'USD',
+    type: 'INTERNAL_FIAT',
+  },
+  DepositReceived: deposit,
+  AccountCredited: { ...leg, entries: [entry] },
+  AccountDebited: leg,
+  FundsPended: leg,
+  FundsPosted: { ...leg, entries: [entry] },
+  FundsVoided: leg,
+  AccountClosed: { accountId },
+  AccountReopened: { accountId },
+
+  ValueClaimed: { claimId, rule: 'UMA_ADDRESS', owner: customerId },
+  ValueReleased: { claimId, rule: 'UMA_ADDRESS', owner: customerId },
+
+  CustomerCreated: {
+    customerId,
+    tenantId,
+    customerType: 'INDIVIDUAL',
+    platformCustomerId: 'user-42',
+    umaAddress: '$amina@pay.example',
+    region: 'NG',
+    currencies: ['NGN', 'USD'],
+    claims: [{ rule: 'UMA_ADDRESS', claimId, epoch: 1 }],
+    profile: {
+      fullName: 'Amina Diop “Ami” ﷽ 😀',
+      birthDate: '1990-01-15',
+      email: 'amina@example.com',
+      nationality: 'SN',
+    },
+    identifier: '123-45-6789',
+    endUserTermsConsent: {
+      acceptedAt: '2025-10-13T11:59:00.000Z',
+      ipAddress: '203.0.113.7',
+      termsVersion: '2025-01',
+      acceptanceMethod: 'CLICK_TO_ACCEPT',
+    },
+    termsVersion: '2025-01',
+    verificationStatus: 'APPROVED',
+    isAwaitingTerms: false,
+    accounts: ['NGN', 'USD'],
+  },
+  CustomerUpdated: {
+    customerId,
+    currencies: ['NGN', 'USD', 'EUR'],
+    umaAddress: '$ami@pay.example',
+    claim: { rule: 'UMA_ADDRESS', claimId, epoch: 2 },
+    profile: { fullName: 'Amina D. Diop' },
+    accounts: ['EUR'],
+  },
+  CustomerAccountsOpened: { customerId, currencies: ['NGN', 'USD'] },
+  CustomerClaimsReleased: { customerId, claimIds: [claimId] },
+  CustomerDeletionStarted: { customerId },
+  CustomerAccountsClosed: { customerId, currencies: ['NGN', 'USD'] },
+  CustomerDeletionRefused: { customerId, closed: ['NGN'] },
+  CustomerRestored: { customerId },
+  CustomerDeleted: { customerId },
+  PersonErased: { customerId, externalAccountIds: [externalAccountId] },
+  CreationAbandoned: { customerId },
+  ClaimForgone: { customerId, claimId, epoch: 1 },
+  VerificationStarted: { customerId, status: 'PENDING' },
+  VerificationResolved: { customerId, status: 'APPROVED' },
+
+  ExternalAccountAdded: {
+    externalAccountId,
+    tenantId,
+    customerId,
+    subjectId: customerId,
+    status: 'ACTIVE',
+    currency: 'EUR',
+    accountType: 'EUR_ACCOUNT',
+    accountInfo: {
+      accountType: 'EUR_ACCOUNT',
+      iban: 'DE89370400440532013000',
+      beneficiary: { beneficiaryType: 'INDIVIDUAL', fullName: 'Amina Diop' },
+    },
+    identifierSuffix: '000',
+    paymentRails: ['SEPA', 'SEPA_INSTANT'],
+    isSelfCustody: false,
+    isPullable: false,
+    platformAccountId: 'payout-1',
+    ownershipType: 'FIRST_PARTY',
+    beneficiaryVerificationStatus: 'MATCHED',
+    verifiedFullName: 'AMINA DIOP',
+    claimId,
+    isDefaultWanted: true,
+  },
+  OwnershipChallengeStarted: {
+    externalAccountId,
+    subjectId: customerId,
+    previousStatus: 'UNVERIFIED',
+    challengeId,
+    method: 'WALLET_SIGNATURE',
+    expiresAt: '2025-10-13T12:15:00.000Z',
+    messageToSign: 'I own 0x52908400098527886E0F7030069857D2E4169EE7',
+  },
+  OwnershipVerified: outcome,
+  OwnershipVerificationFailed: { ...outcome, reason: 'WRONG_SIGNER' },
+  ExternalAccountMadeDefault: { externalAccountId },
+  ExternalAccountDeleted: { externalAccountId },
+  ExternalAccountReleased: { externalAccountId },
+  ExternalAccountAbandoned: { externalAccountId },
+  UmaDepositAccountChosen: { customerId, tenantId, externalAccountId, addedAt: '2025-10-13T12:00:00.000Z' },
+  UmaDepositAccountCleared: { customerId, externalAccountId },
+
+  PaymentQuoted: {
+    paymentId,
+    tenantId,
+    type: 'OUTGOING',
+    customerId,
+    platformCustomerId: 'user-42',
+    source: { kind: 'INTERNAL', accountId, currency: 'USD', customerId },
+    destination: {
+      kind: 'EXTERNAL',
+      accountId: externalAccountId,
+      currency: 'EUR',
+      paymentRail: 'SEPA',
+      railSelectionMode: 'AUTO',
+    },
+    terms: {
+      sendingCurrency: 'USD',
+      receivingCurrency: 'EUR',
+      sendingMinor: 100_000n,
+      receivingMinor: 91_540n,
+      serviceFeeMinor: 500n,
+      platformFeeMinor: 0n,
+      convertedMinor: 99_500n,
+      exchangeRate: '1.08695652',
+      rateAsOf: '2025-10-13T12:00:00.000Z',
+    },
+    immediatelyExecute: true,
+    purposeOfPayment: 'GIFT',
+    reference: 'PAY-0199DD29',
+    expiresAt: '2025-10-13T12:05:00.000Z',
+  },
+  PaymentDescribed: { paymentId, subject: customerId, description: 'Rent', remittanceInformation: 'Inv. 7 “final”' },
+  ExecutionRequested: { paymentId },
+  ExecutionRefused: { paymentId, code: 'INVALID_INPUT', reason: 'INSUFFICIENT_FUNDS' },
+  PaymentStarted: { paymentId },
+  RailPending: { paymentId, checkAt: '2025-10-13T12:00:30.000Z' },
+  PaymentWoken: { paymentId },
+  RailAccepted: { paymentId, watchUntil: '2025-10-13T12:06:00.000Z', entries: [entry] },
+  PaymentCompleted: { paymentId },
+  ReturnExcluded: { paymentId },
+  PaymentFailed: { paymentId, failureReason: 'PAYOUT_RETURNED', isRefunded: true, isFeeCredited: true },
+  PaymentCancelled: { paymentId },
+  RefundAccepted: { paymentId },
+  RefundRefused: { paymentId },
+  PlatformFeeReversed: { paymentId, entries: [entry] },
+  RefundCompleted: { paymentId, entries: [entry] },
+  RefundFailed: { paymentId, entries: [entry] },
+  PaymentExpired: { paymentId },
+
+  PlatformCreated: {
+    tenantId,
+    platform,
+    environment: 'sandbox',
+    name: 'Acme Pay',
+    umaDomain: 'acme.ledgerline.test',
+    supportedCurrencies: [
+      {
+        currencyCode: 'USD',
+        minAmountMinor: 1n,
+        maxAmountMinor: 1_000_000_000_000n,
+        requiredCounterpartyFields: [{ name: 'FULL_NAME', mandatory: true }],
+        enabledTransactionTypes: ['INCOMING', 'OUTGOING'],
+      },
+    ],
+    settings: {
+      isRegulatedFinancialInstitution: true,
+      skipVerificationPaperwork: false,
+      requireApprovedCustomers: false,
+      requireEndUserTerms: true,
+    },
+    webhookSecret: 'whsec_Z29sZGVuIGdvbGRlbiBnb2xkZW4gZ29sZGVuISE=',
+  },
+  PlatformConfigured: {
+    tenantId,
+    changes: {
+      webhookEndpoint: 'https://acme.example/hooks',
+      feeConfigs: [
+        {
+          feeType: 'CROSS_CURRENCY_TRANSACTION',
+          sourceCurrency: 'USD',
+          variableFeeBps: 50,
+          fixedFee: { amountMinor: 25n, currency: 'USD' },
+        },
+      ],
+      cardConfigs: { maxSpendPerTransactionMinor: 50_000n, maxSpendPerDayMinor: null },
+    },
+    isEndpointChanged: true,
+  },
+  WebhookSecretRotated: {
+    tenantId,
+    webhookSecret: 'whsec_cm90YXRlZCByb3RhdGVkIHJvdGF0ZWQgcm90YXRlZCE=',
+    previousValidUntil: '2025-10-14T12:00:00.000Z',
+  },
+
+  TokenIssued: {
+    tokenId,
+    platform,
+    environment: 'sandbox',
+    name: 'Backend',
+    permissions: ['VIEW', 'TRANSACT'],
+    clientId: '0199dd295555700080000000000000b0',
+    secretHash: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
+  },
+  TokenRevoked: { tokenId },
+};

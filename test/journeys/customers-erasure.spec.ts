@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eraseCustomer } from '../../apps/shared/erase.ts';
+import { customerAccountId } from '../../libs/domain/customers/customer.process.ts';
+import { ConfigurePlatform, platform as platformDecider, tenantIdOf } from '../../libs/domain/platforms/platform.ts';
+import { startTestPlatform, type TestPlatform } from '../platform.ts';
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await startTestPlatform();
+  const changes = { webhookEndpoint: 'http://127.0.0.1:1/hooks' };
+  const commandId = randomUUID();
+  await platform.engine.writePath.execute(
+    platformDecider,
+    new ConfigurePlatform({ tenantId: tenantIdOf(platform.tenant), changes }),
+    { commandId, correlationId: commandId, actor: 'test', tenant: platform.tenant },
+  );
+});
+afterAll(() => platform.stop());
+
+const uuidOf = (id: string) => id.slice(id.indexOf(':') + 1);
+const erase = (id: string) => eraseCustomer(platform.engine, platform.tenant, uuidOf(id));
+const PERSON = /ebediah|quux|zeb@|987-65|DE89370400440532013000|ent for the flat/i;
+
+/** Every text of every table, to be searched for traces of a person. */
+async function everything(): Promise<string> {
+  const { pool } = platform.engine;
+  const tables = await pool.query<{ name: string }>(
+    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`,
+  );
+  const texts = await Promise.all(
+    tables.rows.map(async ({ name }) => JSON.stringify((await pool.query(`SELECT t::text FROM ${name} t`)).rows)),
+  );
+  return texts.join('\n');
+}
+
+/** A customer with personal data wherever the platform keeps any; its public id. */
+async function zebediah(): Promise<string> {
+  const { body: one } = await platform
+    .api('post', '/customers')
+    .set('Idempotency-Key', randomUUID())
+    .send({
+      customerType: 'INDIVIDUAL',
+      fullName: 'Zebediah Quux',
+      email: 'zeb@quux.example',
+      identifier: '987-65-4321',
+      umaAddress: `$zebediah@${(await platform.api('get', '/config')).body.umaDomain}`,
+      currencies: ['EUR', 'USD'],
+      endUserTermsConsent: {
+        acceptedAt: '2025-10-13T12:00:00Z',
+        ipAddress: '203.0.113.77',
+        termsVersion: 'V1',
+        acceptanceMethod: 'CHECKBOX',
+      },
+    })
+    .expect(201);
+  await platform
+    .api('patch', `/customers/${one.id}`)
+    .set('Idempotency-Key', randomUUID())
+    .send({ fullName: 'Zebediah P. Quux' })
+    .expect(200);
+  await platform
+    .api('post', '/customers/external-accounts')
+    .send({
+      customerId: one.id,
+      currency: 'EUR',
+      accountInfo: {
+        accountType: 'EUR_ACCOUNT',
+        iban: 'DE89370400440532013000',
+        beneficiary: { beneficiaryType: 'INDIVIDUAL', fullName: 'Zebediah Quux', countryOfResidence: 'DE' },
+      },
+    })
+    .expect(201);
+  return one.id;
+}
+
+describe('erasing a person', () => {
+  test('leaves nothing of it anywhere, and what it was part of still adds up', async () => {
+    const id = await zebediah();
+    const source = `InternalAccount:${customerAccountId(uuidOf(id), 'EUR')}`;
+    const own = await platform.api('get', '/platform/internal-accounts?currency=EUR');
+    await platform.api('post', `/sandbox/internal-accounts/${source}/fund`).send({ amount: 500 }).expect(200);
+    await platform
+      .api('post', '/quotes')
+      .send({
+        source: { sourceType: 'ACCOUNT', accountId: source },
+        destination: { destinationType: 'ACCOUNT', accountId: own.body.data[0].id },
+        lockedCurrencySide: 'SENDING',
+        lockedCurrencyAmount: 500,
+        immediatelyExecute: true,
+        description: 'Rent for the flat',
+      })
+      .expect(201);
+    const { body: deleted } = await platform.api('delete', `/customers/${id}`).expect(200);
+    expect(await everything()).toMatch(PERSON);
+
+    const erasure = await erase(id);
+    expect(erasure).toMatchObject({ externalAccounts: 1, payments: 1 });
+    expect(erasure.answers).toBeGreaterThan(0);
+    expect(erasure.webhooks).toBeGreaterThan(0);
+    expect(await everything()).not.toMatch(PERSON);
+
+    const { body } = await platform.api('get', `/customers/${id}`).expect(200);
+    expect(body).toEqual({
+      id,
+      customerType: 'INDIVIDUAL',
+      platformCustomerId: deleted.platformCustomerId,
+      currencies: ['EUR', 'USD'],
+      umaAddress: '$erased@erased.invalid',
+      kycStatus: 'UNVERIFIED',
+      isDeleted: true,
+      createdAt: deleted.createdAt,
+      updatedAt: expect.any(String),
+    });
+    const listed = await platform.api('get', '/customers?isIncludingDeleted=true').expect(200);
+    expect(listed.body.data.map((one: { id: string }) => one.id)).toContain(id);
+    const transactions = await platform.api('get', `/transactions?customerId=${id}`).expect(200);
+    expect(transactions.body.totalCount).toBeGreaterThan(0);
+  });
+
+  test('may be repeated', async () => {
+    const id = await zebediah();
+    await platform.api('delete', `/customers/${id}`).expect(200);
+    await erase(id);
+    const before = await platform.engine.store.head();
+    expect(await erase(id)).toMatchObject({ answers: 0, webhooks: 0, payments: 0 });
+    expect(await platform.engine.store.head()).toBe(before);
+    await platform.api('delete', `/customers/${id}`).expect(410);
+  });
+
+  test('is refused for a customer that was not deleted, that is unknown or another platform’s', async () => {
+    const id = await zebediah();
+    await expect(erase(id)).rejects.toMatchObject({ code: 'CONFLICT', details: { reason: 'NOT_DELETED' } });
+    expect((await platform.api('get', `/customers/${id}`)).body.fullName).toBe('Zebediah P. Quux');
+    await expect(erase(`Customer:${randomUUID()}`)).rejects.toMatchObject({ code: 'USER_NOT_FOUND' });
+    const { tenant } = await platform.another();
+    await expect(eraseCustomer(platform.engine, tenant, uuidOf(id))).rejects.toMatchObject({ code: 'USER_NOT_FOUND' });
+  });
+});

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { platformAccountId } from '../../apps/shared/provision.ts';
+import { withSuffix } from '../../libs/domain/external-accounts/account.examples.ts';
+import { eventually } from '../eventually.ts';
+import { startTestPlatform, type TestPlatform } from '../platform.ts';
+import { type Receiver, startReceiver } from '../receiver.ts';
+
+let platform: TestPlatform;
+let receiver: Receiver;
+let usd: string;
+
+beforeAll(async () => {
+  platform = await startTestPlatform({ dispatcher: true });
+  receiver = await startReceiver();
+  usd = `InternalAccount:${platformAccountId(platform.tenant, 'USD')}`;
+  await platform.api('patch', '/config').send({ webhookEndpoint: receiver.url }).expect(200);
+});
+afterAll(async () => {
+  await platform.stop();
+  await receiver.stop();
+});
+
+interface Webhook {
+  id: string;
+  type: string;
+  sequence: number;
+  data: { id: string; status: string; refund?: { status: string }; balance?: { amount: number } };
+}
+
+const received = (): Webhook[] => receiver.received.map(({ event }) => event as unknown as Webhook);
+
+/** What was said of one resource, in the order of its sequence. */
+async function told(id: string, last: string): Promise<Webhook[]> {
+  const of = async () => received().filter(({ data }) => data.id === id);
+  const all = await eventually(of, (webhooks) => webhooks.some(({ type }) => type === last));
+  return [...new Map(all.map((one) => [one.id, one])).values()].sort((a, b) => a.sequence - b.sequence);
+}
+
+const pay = async (suffix: string) => {
+  await platform.api('post', `/sandbox/internal-accounts/${usd}/fund`).send({ amount: 5_000 }).expect(200);
+  const bank = { currency: 'USD', accountInfo: withSuffix('USD_ACCOUNT', suffix) };
+  const { body: account } = await platform.api('post', '/platform/external-accounts').send(bank).expect(201);
+  const quote = {
+    source: { sourceType: 'ACCOUNT', accountId: usd },
+    destination: { destinationType: 'ACCOUNT', accountId: account.id },
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: 5_000,
+  };
+  const { body } = await platform.api('post', '/quotes').send(quote).expect(201);
+  await platform.api('post', `/quotes/${body.id}/execute`).expect(200);
+  return body.transactionId as string;
+};
+
+test('every public step of a payment is told, each with the transaction as it stood then', async () => {
+  const webhooks = await told(await pay('999'), 'OUTGOING_PAYMENT.COMPLETED');
+  expect(webhooks.map(({ type, data }) => [type, data.status])).toEqual([
+    ['OUTGOING_PAYMENT.PENDING', 'PENDING'],
+    ['OUTGOING_PAYMENT.PROCESSING', 'PROCESSING'],
+    ['OUTGOING_PAYMENT.COMPLETED', 'COMPLETED'],
+  ]);
+  const sequences = webhooks.map(({ sequence }) => sequence);
+  expect([...new Set(sequences)]).toEqual(sequences);
+});
+
+test('a failure is told, then its refund', async () => {
+  const webhooks = await told(await pay('004'), 'OUTGOING_PAYMENT.REFUND_COMPLETED');
+  expect(webhooks.map(({ type, data }) => [type, data.status, data.refund?.status])).toEqual([
+    ['OUTGOING_PAYMENT.PENDING', 'PENDING', undefined],
+    ['OUTGOING_PAYMENT.PROCESSING', 'PROCESSING', undefined],
+    ['OUTGOING_PAYMENT.FAILED', 'FAILED', 'PENDING'],
+    ['OUTGOING_PAYMENT.REFUND_PENDING', 'FAILED', 'PENDING'],
+    ['OUTGOING_PAYMENT.REFUND_COMPLETED', 'FAILED', 'COMPLETED'],
+  ]);
+});
+
+test('a deposit is told as an incoming payment, and the balance it made', async () => {
+  await platform.api('post', `/sandbox/internal-accounts/${usd}/fund`).send({ amount: 777 }).expect(200);
+  const { body } = await platform.api('get', '/transactions?type=INCOMING&limit=1').expect(200);
+  const [incoming] = await told(body.data[0].id, 'INCOMING_PAYMENT.COMPLETED');
+  expect(incoming).toMatchObject({ type: 'INCOMING_PAYMENT.COMPLETED', data: { status: 'COMPLETED' } });
+  const account = await platform.api('get', '/platform/internal-accounts?currency=USD').expect(200);
+  const balance = account.body.data[0].balance.amount;
+  const changes = await eventually(
+    async () => received().filter(({ data }) => data.id === usd),
+    (all) => all.some(({ data }) => data.balance?.amount === balance),
+  );
+  expect(new Set(changes.map(({ type }) => type))).toEqual(new Set(['INTERNAL_ACCOUNT.BALANCE_UPDATED']));
+});
