@@ -4,7 +4,7 @@ import type { Config } from '../../../libs/runtime/config.ts';
 import type { Logger } from '../../../libs/runtime/http/logging.ts';
 import { type Database, openDatabase } from '../../shared/database.ts';
 import type { Engine } from '../../shared/engine.ts';
-import { Front } from './front.ts';
+import { Front } from '../../shared/front.ts';
 
 /** A platform that runs in this process. */
 export interface RunningPlatform {

@@ -9,15 +9,15 @@ import { prepareReadTables } from '../../projector/src/prepare.ts';
 import { Projector } from '../../projector/src/projector.ts';
 import { rebuild } from '../../projector/src/rebuild.ts';
 import { type RunningProjector, SupervisedProjector } from '../../projector/src/supervised.ts';
+import { bootstrapPlatform } from '../../shared/bootstrap.ts';
 import type { Database } from '../../shared/database.ts';
 import { type Engine, openEngine } from '../../shared/engine.ts';
+import { engineMetrics } from '../../shared/engine-metrics.ts';
+import type { Front } from '../../shared/front.ts';
+import { ProjectionWatch } from '../../shared/projection-watch.ts';
 import { railsOf } from '../../shared/rails.ts';
 import { createWorker } from '../../worker/src/index.ts';
-import { bootstrapPlatform } from './bootstrap.ts';
-import type { Front } from './front.ts';
-import { engineMetrics } from './metrics.ts';
 import type { Cleanups, StartOptions } from './platform.ts';
-import { ProjectionWatch } from './projection-watch.ts';
 
 interface RolesOptions extends StartOptions {
   config: Config;

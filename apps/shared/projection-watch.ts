@@ -1,6 +1,6 @@
-import { gauge, type HealthCheck } from '../../../libs/runtime/http/index.ts';
-import type { RunningProjector } from '../../projector/src/supervised.ts';
-import type { Engine } from '../../shared/engine.ts';
+import { gauge, type HealthCheck } from '../../libs/runtime/http/index.ts';
+import type { RunningProjector } from '../projector/src/supervised.ts';
+import type { Engine } from './engine.ts';
 
 /** How long the oldest event that is not projected may have been waiting before the platform counts as not ready. */
 const READY_LAG_SECONDS = 10;
@@ -14,7 +14,7 @@ interface Lag {
 /** How far the read models are behind the log: for readiness and for metrics. */
 export class ProjectionWatch {
   private readonly engine: Engine;
-  private readonly projector: RunningProjector;
+  private readonly projector: Pick<RunningProjector, 'position' | 'failure'>;
   private readonly timer: NodeJS.Timeout;
   private readonly lagEvents = gauge('projection_lag_events', 'Events of the log that are not projected yet.');
   private readonly lagSeconds = gauge('projection_lag_seconds', 'Age of the oldest event that is not projected yet.');

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { reject } from '../../../libs/kernel/errors.ts';
+import { reject } from '../../libs/kernel/errors.ts';
 
 const CLOSE_IDLE_EVERY_MS = 50;
 

@@ -1,12 +1,12 @@
-import type { BootstrapCredentials } from '../../../libs/adapters/postgres/master-key.ts';
-import { type PlatformState, platform, tenantIdOf } from '../../../libs/domain/platforms/platform.ts';
-import { type TokenState, token } from '../../../libs/domain/tokens/token.ts';
-import { derivedUuid } from '../../../libs/kernel/ids.ts';
-import type { Tenant } from '../../../libs/kernel/messages.ts';
-import { secretHash } from '../../../libs/runtime/auth.ts';
-import { tokenIdOf } from '../../api/src/credentials.ts';
-import type { Engine } from '../../shared/engine.ts';
-import { createPlatform, issueToken } from '../../shared/provision.ts';
+import type { BootstrapCredentials } from '../../libs/adapters/postgres/master-key.ts';
+import { type PlatformState, platform, tenantIdOf } from '../../libs/domain/platforms/platform.ts';
+import { type TokenState, token } from '../../libs/domain/tokens/token.ts';
+import { derivedUuid } from '../../libs/kernel/ids.ts';
+import type { Tenant } from '../../libs/kernel/messages.ts';
+import { secretHash } from '../../libs/runtime/auth.ts';
+import { tokenIdOf } from '../api/src/credentials.ts';
+import type { Engine } from './engine.ts';
+import { createPlatform, issueToken } from './provision.ts';
 
 /** The sandbox platform that a fresh deployment starts with. Its id derives from the client id: every later start finds it again. */
 export async function bootstrapPlatform(

@@ -1,5 +1,5 @@
-import { counter, gauge, histogram } from '../../../libs/runtime/http/index.ts';
-import type { Engine } from '../../shared/engine.ts';
+import { counter, gauge, histogram } from '../../libs/runtime/http/index.ts';
+import type { Engine } from './engine.ts';
 
 const BATCH_SIZES = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000];
 
