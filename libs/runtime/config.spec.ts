@@ -21,6 +21,7 @@ function problems(env: NodeJS.ProcessEnv): string[] {
 describe('loadConfig', () => {
   test('with nothing set is the embedded sandbox', () => {
     expect(loadConfig({})).toEqual({
+      role: 'standalone',
       port: 3000,
       host: '127.0.0.1',
       dataDir: path.resolve('data'),
@@ -39,6 +40,7 @@ describe('loadConfig', () => {
 
   test('takes every variable', () => {
     const config = loadConfig({
+      ROLE: 'worker',
       PORT: '0',
       HOST: 'payments.internal',
       DATA_DIR: '/srv/ledgerline',
@@ -55,6 +57,7 @@ describe('loadConfig', () => {
       PROJECTOR: 'inline',
     });
     expect(config).toEqual({
+      role: 'worker',
       port: 0,
       host: 'payments.internal',
       dataDir: path.resolve('/srv/ledgerline'),
@@ -84,6 +87,7 @@ describe('loadConfig', () => {
       'HOST must be an IP address or a host name, not "no / good"',
       'DATABASE_URL must be a URL like postgres://user:password@host:5432/database',
       'WEBHOOK_ALLOW_PRIVATE_TARGETS must be true or false, not "no / good"',
+      'ROLE must be standalone or api or relay or projector or worker or dispatcher, not "no / good"',
       'PORT must be a whole number from 0 to 65535, not "no / good"',
       'POSTGRES_PORT must be a whole number from 1 to 65535, not "no / good"',
       'MASTER_KEY must be 32 bytes as base64 or as 64 hex digits',
@@ -124,6 +128,21 @@ describe('loadConfig', () => {
   test.each(['BOOTSTRAP_CLIENT_ID', 'BOOTSTRAP_CLIENT_SECRET'])('refuses %s alone', (name) => {
     expect(problems({ [name]: 'x'.repeat(16) })).toEqual([
       'BOOTSTRAP_CLIENT_ID and BOOTSTRAP_CLIENT_SECRET must be set together or not at all',
+    ]);
+  });
+
+  test('a part that runs on its own needs what it shares with the others', () => {
+    const missing = (role: string) => [
+      `DATABASE_URL must be set for the ${role}, the same for every part of the platform`,
+      `MASTER_KEY must be set for the ${role}, the same for every part of the platform`,
+    ];
+    expect(problems({ ROLE: 'projector' })).toEqual(missing('projector'));
+    const shared = { DATABASE_URL: 'postgres://db/payments', MASTER_KEY: KEY.toString('hex') };
+    expect(loadConfig(shared, 'api')).toMatchObject({ role: 'api', databaseUrl: shared.DATABASE_URL, masterKey: KEY });
+    expect(loadConfig({ ...shared, ROLE: 'worker' }, 'api').role).toBe('api');
+    expect(problems({ DATABASE_URL: 'nonsense', ROLE: 'relay' })).toEqual([
+      'DATABASE_URL must be a URL like postgres://user:password@host:5432/database',
+      missing('relay')[1],
     ]);
   });
 

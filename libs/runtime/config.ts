@@ -1,10 +1,15 @@
 import { isIP } from 'node:net';
 import path from 'node:path';
 
+/** What a program may be: one part of the platform, or all of them in one process. */
+export const ROLES = ['standalone', 'api', 'relay', 'projector', 'worker', 'dispatcher'] as const;
+export type Role = (typeof ROLES)[number];
+
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** Everything that can be configured, checked and in the form the program uses. */
 export interface Config {
+  role: Role;
   port: number;
   host: string;
   /** Absolute. */
@@ -60,6 +65,11 @@ const matching = (pattern: RegExp, allowed: string) => ({
 
 /** Every variable, in the order of the README's table. An empty one counts as not set. */
 const variables = {
+  ROLE: variable({
+    ...oneOf(ROLES),
+    default: 'standalone',
+    about: 'Which part of the platform the container image runs; all of them in one process by default.',
+  }),
   PORT: variable({ ...wholeNumber(0, 65_535), default: '3000', about: 'Port of the API; 0 takes any free one.' }),
   HOST: variable({
     allowed: 'an IP address or a host name',
@@ -142,12 +152,13 @@ export const variableDocs: readonly VariableDoc[] = entries().map(([name, { defa
 }));
 
 /**
- * The configuration of an environment.
+ * The configuration of an environment; `asked` counts instead of `ROLE`. A part that runs on its own shares its database and its key
+ * with the others, so it must be given both.
  * @throws one error that names every variable with a value that is not allowed, and says what is; secrets are not repeated.
  */
-export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
+export function loadConfig(env: NodeJS.ProcessEnv = process.env, asked?: Role): Config {
   const problems: string[] = [];
-  const textOf = (name: Name) => env[name] || variables[name].default;
+  const textOf = (name: Name) => (name === 'ROLE' && asked) || env[name] || variables[name].default;
   const value = <N extends Name>(name: N): Value<N> | undefined => {
     const text = textOf(name);
     if (text === undefined) return undefined;
@@ -167,7 +178,13 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const host = withDefault('HOST');
   const databaseUrl = value('DATABASE_URL');
   const allowPrivateTargets = value('WEBHOOK_ALLOW_PRIVATE_TARGETS');
+  const role = withDefault('ROLE');
+  for (const name of ['DATABASE_URL', 'MASTER_KEY'] as const) {
+    if (role && role !== 'standalone' && !textOf(name))
+      problems.push(`${name} must be set for the ${role}, the same for every part of the platform`);
+  }
   const config: Config = {
+    role,
     port: withDefault('PORT'),
     host,
     dataDir: withDefault('DATA_DIR'),
@@ -192,6 +209,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
 /** The configuration by the names of the variables, for people to read: no secret in it, `undefined` as what happens instead. */
 export function describeConfig(config: Config): Record<string, string> {
   const values: Record<Name, string | undefined> = {
+    ROLE: config.role,
     PORT: String(config.port),
     HOST: config.host,
     DATA_DIR: config.dataDir,
