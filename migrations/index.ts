@@ -3,11 +3,13 @@ import pg from 'pg';
 import * as eventLog from './0001_event_log.ts';
 import * as readSide from './0002_read_side.ts';
 import * as webhooks from './0003_webhooks.ts';
+import * as leases from './0004_leases.ts';
 
 const migrations: Record<string, Migration> = {
   '0001_event_log': eventLog,
   '0002_read_side': readSide,
   '0003_webhooks': webhooks,
+  '0004_leases': leases,
 };
 
 /** Brings a database to the newest schema; several programs may call it at once. Throws what the failing migration threw. */

@@ -1,0 +1,209 @@
+import { hostname } from 'node:os';
+import type pg from 'pg';
+
+type Queryable = Pick<pg.ClientBase, 'query'>;
+
+export interface LeaseOptions {
+  /** What the holder does, as it is shown to operators: `projector`. */
+  role: string;
+  /** How often the holder says that it is there. */
+  heartbeatMs?: number;
+  /** Without a heartbeat for so long the lease is anybody's. */
+  expiresMs?: number;
+  /** How often one that waits for the lease looks. */
+  pollMs?: number;
+}
+
+/** A lease as it was checked: what a holder's statements name to prove that it still holds it. */
+export interface Held {
+  name: string;
+  /** Grows by one with each owner. */
+  token: number;
+}
+
+export const LEASE_EXPIRES_MS = 10_000;
+const HEARTBEAT_MS = 2_000;
+const POLL_MS = 500;
+
+/** Why what a lease holder wanted to write was not written. */
+export class LeaseLost extends Error {
+  constructor(name: string) {
+    super(`the lease "${name}" is held by another one now`);
+  }
+}
+
+/** `host:pid:role`, by which operators find a holder. */
+export const ownerOf = (role: string): string => `${hostname()}:${process.pid}:${role}`;
+
+/**
+ * A piece of work that one process at a time does. Its holder says every two seconds that it is there; after ten seconds of silence
+ * another one takes over, under a token that is one higher. A holder that was stopped in between does not know that it is not the holder
+ * any more: so whatever a holder writes names its token, in the same transaction (`holdsLease`) or statement (`leaseHeld`).
+ *
+ *     const lease = new Lease(pool, 'relay', { role: 'relay' });
+ *     await lease.run((held, lost) => relay(held.token, lost), stopping.signal);
+ *
+ * Times are those of the database's clock. The pool must commit synchronously, so that no token is given out twice.
+ */
+export class Lease {
+  readonly name: string;
+  private readonly pool: Queryable;
+  private readonly options: Required<LeaseOptions>;
+  private holding: { token: number; loss: AbortController; confirmedAt: number } | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private isBeating = false;
+
+  constructor(pool: Queryable, name: string, options: LeaseOptions) {
+    this.pool = pool;
+    this.name = name;
+    this.options = { heartbeatMs: HEARTBEAT_MS, expiresMs: LEASE_EXPIRES_MS, pollMs: POLL_MS, ...options };
+  }
+
+  /** The token while it is held, as far as is known here. */
+  get token(): number | undefined {
+    return this.holding?.token;
+  }
+
+  /** Aborted as soon as it is known here that the lease is lost, or that nobody can say. Of the present holding; throws without one. */
+  get lost(): AbortSignal {
+    if (!this.holding) throw new Error(`the lease "${this.name}" is not held`);
+    return this.holding.loss.signal;
+  }
+
+  /** What a holder's statements name. Throws `LeaseLost` when it is not held. */
+  get held(): Held {
+    if (!this.holding) throw new LeaseLost(this.name);
+    return { name: this.name, token: this.holding.token };
+  }
+
+  /** Takes the lease if it is free; says whether it is held now. */
+  async tryAcquire(): Promise<boolean> {
+    return this.holding !== undefined || this.take(false);
+  }
+
+  /** Waits for the lease. False when `signal` ended the wait. */
+  async acquire(signal?: AbortSignal): Promise<boolean> {
+    while (!signal?.aborted) {
+      if (await this.tryAcquire()) return true;
+      await sleep(this.options.pollMs, signal);
+    }
+    return false;
+  }
+
+  /** Takes the lease whoever holds it; waits only for the transaction that the holder is in. */
+  async seize(): Promise<void> {
+    if (!this.holding) await this.take(true);
+  }
+
+  /** Gives the lease back, so that the next one need not wait for it to expire. Harmless when it is not held. */
+  async release(): Promise<void> {
+    const token = this.token;
+    this.end(false);
+    if (token === undefined) return;
+    await this.pool
+      .query('UPDATE leases SET owner = NULL WHERE name = $1 AND token = $2', [this.name, token])
+      .catch(() => {}); // a database that cannot be reached lets it expire
+  }
+
+  /** Waits for the lease, works, and gives it back. Undefined when `signal` ended the wait. */
+  async run<T>(work: (held: Held, lost: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
+    if (!(await this.acquire(signal))) return undefined;
+    try {
+      return await work(this.held, this.lost);
+    } finally {
+      await this.release();
+    }
+  }
+
+  /** For one who found out by a statement of its own that another one holds the lease. */
+  notHeld(): void {
+    this.end(true);
+  }
+
+  private async take(isForced: boolean): Promise<boolean> {
+    const askedAt = performance.now();
+    const { rows } = await this.pool.query<{ token: string }>({
+      name: 'take_lease',
+      text: `INSERT INTO leases (name, owner, token, acquired_at, heartbeat_at)
+             SELECT $1, $2, 1, clock_timestamp(), clock_timestamp()
+              WHERE $4 OR NOT EXISTS (SELECT 1 FROM leases WHERE name = $1 AND NOT ${IS_FREE})
+             ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, token = leases.token + 1,
+               acquired_at = clock_timestamp(), heartbeat_at = clock_timestamp()
+              WHERE $4 OR ${IS_FREE}
+             RETURNING token`,
+      values: [this.name, ownerOf(this.options.role), this.options.expiresMs, isForced],
+    });
+    if (!rows[0]) return false;
+    this.holding = { token: Number(rows[0].token), loss: new AbortController(), confirmedAt: askedAt };
+    this.timer = setInterval(() => void this.beat(), this.options.heartbeatMs).unref();
+    return true;
+  }
+
+  /** One at a time; the answer counts from when it was asked for. */
+  private async beat(): Promise<void> {
+    const { holding } = this;
+    if (!holding) return;
+    const askedAt = performance.now();
+    if (askedAt - holding.confirmedAt >= this.options.expiresMs) return this.end(true);
+    if (this.isBeating) return;
+    this.isBeating = true;
+    try {
+      const { rowCount } = await this.pool.query({
+        name: 'lease_heartbeat',
+        text: 'UPDATE leases SET heartbeat_at = clock_timestamp() WHERE name = $1 AND token = $2 AND owner IS NOT NULL',
+        values: [this.name, holding.token],
+      });
+      if (rowCount === 1) holding.confirmedAt = askedAt;
+      else if (this.holding === holding) this.end(true);
+    } catch {
+      // counted by `confirmedAt`: the lease is taken to be lost when no heartbeat succeeds for long enough
+    } finally {
+      this.isBeating = false;
+    }
+  }
+
+  private end(isLost: boolean): void {
+    const { holding } = this;
+    this.holding = undefined;
+    clearInterval(this.timer);
+    if (isLost) holding?.loss.abort(new LeaseLost(this.name));
+  }
+}
+
+const IS_FREE = `(leases.owner IS NULL OR leases.heartbeat_at < clock_timestamp() - make_interval(secs => $3 / 1000.0))`;
+
+/**
+ * For `WITH mine AS (…)` in a statement that writes: one row while the lease is held under that token, none otherwise. A takeover waits
+ * until the statement's transaction has ended. `$n` are the numbers of the parameters that carry name and token.
+ */
+export const leaseHeld = (name: `$${number}`, token: `$${number}`): string =>
+  `SELECT 1 AS held FROM leases WHERE name = ${name}::text AND token = ${token}::bigint AND owner IS NOT NULL FOR KEY SHARE`;
+
+/** Inside a transaction: whether the lease is still held under that token. If so, it stays so until the transaction ends. */
+export async function holdsLease(client: Queryable, { name, token }: Held): Promise<boolean> {
+  const { rowCount } = await client.query({ name: 'holds_lease', text: leaseHeld('$1', '$2'), values: [name, token] });
+  return rowCount === 1;
+}
+
+/**
+ * Prepares the connection of a lease holder: a process that is stopped in the middle of a transaction loses its connection, so that it
+ * holds up whoever takes over no longer than the lease itself would.
+ */
+export async function limitStandstill(client: Queryable, ms = LEASE_EXPIRES_MS): Promise<void> {
+  await client.query(
+    `SELECT set_config('idle_in_transaction_session_timeout', $1, false), set_config('tcp_user_timeout', $1, false)`,
+    [String(ms)],
+  );
+}
+
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener('abort', end);
+  });
+}
