@@ -97,8 +97,8 @@ export interface EventStore {
 /** The remembered answers of keyed requests. */
 export interface KeyedAnswers {
   find(key: string): Promise<KeyedAnswer | undefined>;
-  /** Remembers an answer that no event was appended for. One that is there already stays. */
-  remember(answer: KeyedAnswer): Promise<void>;
+  /** Remembers an answer that no event was appended for. One that is there already stays: false then. */
+  remember(answer: KeyedAnswer): Promise<boolean>;
   /** Forgets answers older than the retention, which is never less than 24 hours; says how many. */
   forgetOld(hours?: number): Promise<number>;
 }

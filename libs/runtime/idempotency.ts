@@ -45,38 +45,47 @@ export class Idempotency implements NestInterceptor {
     const response = http.getResponse<Response>();
     const key = keyOf(request, response, request.caller, String(header));
     if (operation?.sealed) key.seal = this.seal;
-    return from(this.keyed(key, response, request.caller, next));
+    const work = { key, response, caller: request.caller, next, isLookedUp: !operation?.keyedByCommit };
+    return from(this.keyed(work));
   }
 
-  private async keyed(key: RequestKey, response: Response, caller: Caller, next: CallHandler): Promise<unknown> {
+  private async keyed(work: KeyedWork): Promise<unknown> {
     // Looked up and noted without a pause: of requests that arrive at the same moment each waits for the one before it.
-    const before = this.underWay.get(key.hash);
-    const once = () => this.once(key, response, caller, next);
-    const work = before ? settledInTime(before).then(once) : once();
-    const over = Promise.allSettled([before, work]).then(() => {
-      if (this.underWay.get(key.hash) === over) this.underWay.delete(key.hash);
+    const { hash } = work.key;
+    const before = this.underWay.get(hash);
+    const mine = before ? settledInTime(before).then(() => this.once({ ...work, isLookedUp: true })) : this.once(work);
+    const over = Promise.allSettled([before, mine]).then(() => {
+      if (this.underWay.get(hash) === over) this.underWay.delete(hash);
     });
-    this.underWay.set(key.hash, over);
-    return work;
+    this.underWay.set(hash, over);
+    return mine;
   }
 
-  private async once(key: RequestKey, response: Response, caller: Caller, next: CallHandler): Promise<unknown> {
-    const known = await this.answers.find(key.hash);
+  private async once({ key, response, caller, next, isLookedUp }: KeyedWork): Promise<unknown> {
+    const known = isLookedUp ? await this.answers.find(key.hash) : undefined;
     if (known) return replay(known, key, response);
     caller.key = key;
     try {
       const answer = await firstValueFrom(next.handle(), { defaultValue: undefined });
-      if (!key.isRecorded) {
-        await this.answers.remember(keyedAnswer(key, answer));
-      }
+      if (!key.isRecorded && !(await this.answers.remember(keyedAnswer(key, answer)))) throw new KeyTaken();
       return answer === undefined ? undefined : asSent(key.text!, response);
     } catch (error) {
-      // Another process was faster, or the outcome became known only now: what is remembered is the answer.
-      const later = error instanceof KeyTaken || key.isRecorded ? await this.answers.find(key.hash) : undefined;
+      // Answered before, or by another process that was faster, or the outcome became known only now: what is remembered is the answer.
+      const mayBeKnown = !isLookedUp || error instanceof KeyTaken || key.isRecorded;
+      const later = mayBeKnown ? await this.answers.find(key.hash) : undefined;
       if (later) return replay(later, key, response);
       throw error;
     }
   }
+}
+
+interface KeyedWork {
+  key: RequestKey;
+  response: Response;
+  caller: Caller;
+  next: CallHandler;
+  /** Whether the key is looked up before the work, not only by its commit. */
+  isLookedUp: boolean;
 }
 
 /** While an earlier request of a key is under way, the next one waits for it, but not for ever. */

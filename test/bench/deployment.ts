@@ -64,7 +64,7 @@ export async function deploy(
         await sql.end();
         await program.stop();
         await endLeftBehind(dataDir);
-        await rm(dataDir, { recursive: true, force: true });
+        await rm(dataDir, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 });
       },
     };
     return deployment;

@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const cleanUp of cleanUps.reverse()) await cleanUp();
-  await rm(folder, { recursive: true, force: true });
+  await rm(folder, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 }); // a server that is ending still writes
 });
 
 async function start(options: Partial<EmbeddedPostgresOptions> = {}): Promise<EmbeddedPostgres> {

@@ -22,8 +22,8 @@ const answer = (key: string, body = '{"id":"x"}'): KeyedAnswer => ({ key, bodyHa
 test('an answer is found as it was remembered, and the first one stays', async () => {
   const answers = new PostgresKeyedAnswers(pool);
   expect(await answers.find('k1')).toBeUndefined();
-  await answers.remember(answer('k1', '"first \u2028 \\u0000"'));
-  await answers.remember({ ...answer('k1', '"second"'), status: 200 });
+  const isFirst = await answers.remember(answer('k1', '"first \u2028 \\u0000"'));
+  expect([isFirst, await answers.remember({ ...answer('k1', '"second"'), status: 200 })]).toEqual([true, false]);
   expect(await answers.find('k1')).toEqual(answer('k1', '"first \u2028 \\u0000"'));
 });
 

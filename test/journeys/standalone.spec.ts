@@ -25,7 +25,7 @@ afterEach(async () => {
   const pid = Number((await postmaster())[0]);
   if (pid) process.kill(pid, 'SIGQUIT');
   await eventually(postmaster, (lines) => lines[0] === '');
-  await rm(folder, { recursive: true, force: true });
+  await rm(folder, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 }); // a server that is ending still writes
 });
 
 /** Lines of the lock file of the embedded PostgreSQL; one empty line when it does not run. */

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { configureHttp, type HealthCheck, type Logger } from '../../../libs/runtime/http/index.ts';
+import { configureHttp, type HealthCheck, type Logger, RoutesByResource } from '../../../libs/runtime/http/index.ts';
 import { externalAccountSchemas } from '../../../projections/external-account.view.ts';
 import { webhookDocs } from '../../../projections/webhooks/catalogue.ts';
 import type { Engine } from '../../shared/engine.ts';
@@ -14,10 +14,14 @@ export async function createApi(
   engine: Engine,
   options: { logger: Logger; checks?: HealthCheck[]; settings?: ApiSettings },
 ): Promise<NestExpressApplication> {
-  const app = await NestFactory.create<NestExpressApplication>(ApiModule.on(engine, options.settings), {
-    bodyParser: false,
-    logger: false,
-  });
+  const app = await NestFactory.create<NestExpressApplication>(
+    ApiModule.on(engine, options.settings),
+    new RoutesByResource(),
+    {
+      bodyParser: false,
+      logger: false,
+    },
+  );
   configureHttp(app, {
     logger: options.logger,
     ...(options.checks && { checks: options.checks }),

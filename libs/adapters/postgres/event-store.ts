@@ -123,13 +123,18 @@ export class PostgresEventStore implements EventStore {
       });
       return { events: rows.map(eventOf), upTo: rows.length > 0 ? Number(rows.at(-1)!.position) : after };
     }
-    const upTo = Math.min(await this.head(), after + limit * 10);
-    const { rows } = await this.readers.query<EventRow>({
+    const { rows } = await this.readers.query<TypedRow>({
       name: 'read_types',
-      text: `SELECT ${EVENT_COLUMNS} FROM events WHERE position > $1 AND position <= $2 AND type = ANY($3) ORDER BY position LIMIT $4`,
-      values: [after, upTo, types, limit],
+      text: `SELECT h.position AS head, ${EVENT_COLUMNS.replace(/\w+/g, 'e.$&')}
+               FROM log_head h LEFT JOIN LATERAL (
+                 SELECT ${EVENT_COLUMNS} FROM events WHERE position > $1 AND position <= $2 AND type = ANY($3) ORDER BY position LIMIT $4
+               ) e ON true ORDER BY e.position`,
+      values: [after, after + limit * 10, types, limit],
     });
-    return { events: rows.map(eventOf), upTo: rows.length === limit ? Number(rows.at(-1)!.position) : upTo };
+    const events = rows.filter((row): row is EventRow & { head: string } => row.position !== null);
+    const known = Math.min(Number(rows[0]!.head), after + limit * 10);
+    const upTo = events.length === limit ? Number(events.at(-1)!.position) : known;
+    return { events: events.map(({ head: _, ...row }) => eventOf(row)), upTo };
   }
 
   async changedStreams(after: number): Promise<{ streams: { stream: string; revision: number }[]; upTo: number }> {
@@ -144,7 +149,10 @@ export class PostgresEventStore implements EventStore {
   }
 
   async head(): Promise<number> {
-    const { rows } = await this.readers.query<{ position: string }>('SELECT position FROM log_head');
+    const { rows } = await this.readers.query<{ position: string }>({
+      name: 'head',
+      text: 'SELECT position FROM log_head',
+    });
     return Number(rows[0]!.position);
   }
 
@@ -255,6 +263,9 @@ interface EventRow {
   payload: string;
   metadata: string;
 }
+
+/** The head beside each event, or alone when there is none. */
+type TypedRow = { head: string } & (EventRow | { position: null });
 
 const eventOf = (row: EventRow): LoggedEvent => ({
   ...row,

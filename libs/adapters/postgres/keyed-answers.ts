@@ -24,12 +24,13 @@ export class PostgresKeyedAnswers implements KeyedAnswers {
     });
   }
 
-  async remember(answer: KeyedAnswer): Promise<void> {
-    await this.pool.query({
+  async remember(answer: KeyedAnswer): Promise<boolean> {
+    const { rowCount } = await this.pool.query({
       name: 'remember_answer',
       text: `INSERT INTO keyed_answers (key, body_hash, status, body, stream, position) VALUES ($1, $2, $3, $4, '', 0) ON CONFLICT DO NOTHING`,
       values: [answer.key, answer.bodyHash, answer.status, answer.body],
     });
+    return rowCount === 1;
   }
 
   async forgetOld(hours = 48): Promise<number> {

@@ -3,6 +3,7 @@ import { type Request, type Response } from 'express';
 import { type ErrorBody, type ErrorCode, Rejection, reject } from '../../kernel/errors.ts';
 import { type Logger } from './logging.ts';
 import { requestIdOf } from './request-id.ts';
+import { routerAt } from './routes.ts';
 
 /** Turns whatever was thrown into the error body of the spec. The only place that does. */
 @Catch()
@@ -107,11 +108,11 @@ interface Layer {
 }
 
 function methodsAt(req: Request): string[] {
-  const { stack } = req.app.router as unknown as { stack: Layer[] };
+  const routers = [req.app.router, routerAt(req)] as unknown as ({ stack: Layer[] } | undefined)[];
   const path = req.originalUrl.split('?', 1)[0]!;
-  const methods = stack.flatMap(({ route, match }, index) =>
-    route && match.call(stack[index]!, path) ? Object.keys(route.methods) : [],
-  );
+  const methods = routers
+    .flatMap((router) => router?.stack ?? [])
+    .flatMap((layer) => (layer.route && layer.match(path) ? Object.keys(layer.route.methods) : []));
   const known = [...new Set(methods.map((method) => method.toUpperCase()))]
     .filter((method) => method !== '_ALL')
     .sort();

@@ -233,7 +233,10 @@ export async function startThings(
   logger: http.Logger,
   checks: http.HealthCheck[] = [],
 ): Promise<NestExpressApplication> {
-  const app = await NestFactory.create<NestExpressApplication>(ThingsModule, { bodyParser: false, logger: false });
+  const app = await NestFactory.create<NestExpressApplication>(ThingsModule, new http.RoutesByResource(), {
+    bodyParser: false,
+    logger: false,
+  });
   const openApi = { title: 'Things', version: '1', webhooks: { TEST: { summary: 'A test', payload: EchoView } } };
   http.configureHttp(app, { logger, checks, openApi });
   await app.listen(0, '127.0.0.1');

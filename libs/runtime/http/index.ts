@@ -55,6 +55,7 @@ export { type ErrorStatus, Operation, type OperationOptions, operationOf, type P
 export * from './pagination.ts';
 export * from './query-fields.ts';
 export { requestIdOf } from './request-id.ts';
+export { RoutesByResource } from './routes.ts';
 export {
   country,
   dateOnly,

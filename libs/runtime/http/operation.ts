@@ -26,6 +26,11 @@ export interface OperationOptions {
   errors?: ErrorStatus[];
   /** True: `Idempotency-Key` must be sent. Every POST and PATCH accepts it (decision 15). */
   idempotent?: boolean;
+  /**
+   * True: a repeated request is recognised by the first commit that it leads to, before it has changed anything, so its key need not be
+   * looked up first. For operations whose first command writes to a stream that the path or the key names.
+   */
+  keyedByCommit?: boolean;
   /** True: the answer holds a secret or personal data, so what is remembered of it for its idempotency key is encrypted. */
   sealed?: boolean;
   /** Not in the spec: marked `x-extension`. */

@@ -28,6 +28,7 @@ export class QuotesController {
     tag: 'Quotes',
     success: { 201: Quote },
     errors: [404, 410, 412, 424, 429, 501],
+    keyedByCommit: true,
     permission: 'TRANSACT',
   })
   create(@Body() body: QuoteBody, @CurrentCaller() caller: Caller) {

@@ -24,6 +24,7 @@ export class SandboxController {
     tag: 'Sandbox',
     success: { 200: InternalAccount },
     errors: [404],
+    keyedByCommit: true,
     permission: 'TRANSACT',
   })
   async fund(@Param('accountId') id: string, @Body() { amount }: SandboxFundBody, @CurrentCaller() caller: Caller) {
