@@ -4,6 +4,7 @@ import { claim } from './claims/claim.ts';
 import { customer } from './customers/customer.ts';
 import { externalAccount } from './external-accounts/external-account.ts';
 import { umaDeposit } from './external-accounts/uma-deposit.ts';
+import { operation } from './operations/operation.ts';
 import { payment } from './payments/payment.ts';
 import { platform } from './platforms/platform.ts';
 import { token } from './tokens/token.ts';
@@ -18,4 +19,5 @@ export const deciders: readonly AnyDecider[] = [
   payment,
   externalAccount,
   umaDeposit,
+  operation,
 ];

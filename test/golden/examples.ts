@@ -3,6 +3,7 @@ import type { ClaimEvent } from '../../libs/domain/claims/claim.events.ts';
 import type { CustomerEvent } from '../../libs/domain/customers/customer.events.ts';
 import type { ExternalAccountEvent } from '../../libs/domain/external-accounts/external-account.events.ts';
 import type { UmaDepositEvent } from '../../libs/domain/external-accounts/uma-deposit.events.ts';
+import type { OperationEvent } from '../../libs/domain/operations/operation.events.ts';
 import type { PaymentEvent } from '../../libs/domain/payments/payment.events.ts';
 import type { PlatformEvent } from '../../libs/domain/platforms/platform.events.ts';
 import type { TokenEvent } from '../../libs/domain/tokens/token.events.ts';
@@ -12,6 +13,7 @@ type StoredEvent =
   | ClaimEvent
   | CustomerEvent
   | ExternalAccountEvent
+  | OperationEvent
   | PaymentEvent
   | PlatformEvent
   | TokenEvent
@@ -210,6 +212,17 @@ export const examples: { readonly [T in StoredEvent['type']]?: Extract<StoredEve
   RefundCompleted: { paymentId, entries: [entry] },
   RefundFailed: { paymentId, entries: [entry] },
   PaymentExpired: { paymentId },
+
+  PersonalDataRevealed: {
+    operationId: '0199dd29-7777-7000-8000-00000000000a',
+    by: 'amina@desk',
+    command: 'export',
+    from: '2025-10-01',
+    to: '41',
+    types: ['CustomerCreated'],
+    customerId,
+    upTo: 41,
+  },
 
   PlatformCreated: {
     tenantId,
