@@ -9,6 +9,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     CREATE TABLE leases (
       name         text PRIMARY KEY,
       owner        text,
+      pid          int  NOT NULL,
+      machine      text NOT NULL,
       token        bigint NOT NULL,
       acquired_at  timestamptz NOT NULL,
       heartbeat_at timestamptz NOT NULL,

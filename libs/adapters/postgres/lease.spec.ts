@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { migrate } from '../../../migrations/index.ts';
@@ -54,6 +56,17 @@ test('one at a time: the next one gets it when it is given back, under the next 
   const waiting = other.acquire();
   await one.release();
   expect([await waiting, one.token, other.token]).toEqual([true, undefined, 2]);
+});
+
+test('a holder whose process has ended is not waited for', async () => {
+  const child = spawn(process.execPath, ['-e', '']);
+  await once(child, 'close');
+  await lease().acquire();
+  await pool.query('UPDATE leases SET pid = $1', [child.pid]);
+  const next = lease();
+  expect([await next.tryAcquire(), next.token, next.isSure]).toEqual([true, 2, true]);
+  await pool.query(`UPDATE leases SET pid = $1, machine = 'another one'`, [child.pid]);
+  expect(await lease().tryAcquire()).toBe(false);
 });
 
 test('a wait is ended by its signal', async () => {

@@ -1,3 +1,4 @@
+import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type pg from 'pg';
 
@@ -35,9 +36,30 @@ export class LeaseLost extends Error {
 /** `host:pid:role`, by which operators find a holder. */
 export const ownerOf = (role: string): string => `${hostname()}:${process.pid}:${role}`;
 
+/** Within what process ids mean something: a boot of a machine, and a container on it. */
+const MACHINE = machine();
+
+function machine(): string {
+  try {
+    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return hostname(); // not on Linux
+  }
+}
+
+/** Whether a holder is known to have ended: a process of this machine that is not there any more. */
+export function hasEnded({ pid, machine: where }: { pid: number; machine: string }): boolean {
+  if (where !== MACHINE) return false;
+  try {
+    return !process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}
+
 /**
- * A piece of work that one process at a time does. Its holder says every two seconds that it is there; after ten seconds of silence
- * another one takes over, under a token that is one higher. A holder that was stopped in between does not know that it is not the holder
+ * A piece of work that one process at a time does. Its holder says every two seconds that it is there; after ten seconds of silence, or
+ * at once when its process is seen to have ended, another one takes over, under a token that is one higher. A holder that was stopped in between does not know that it is not the holder
  * any more: so whatever a holder writes names its token, in the same transaction (`holdsLease`) or statement (`leaseHeld`).
  *
  *     const lease = new Lease(pool, 'relay', { role: 'relay' });
@@ -68,6 +90,14 @@ export class Lease {
   get lost(): AbortSignal {
     if (!this.holding) throw new Error(`the lease "${this.name}" is not held`);
     return this.holding.loss.signal;
+  }
+
+  /**
+   * Whether nobody can have taken it over yet, as far as this process's clock tells: to be asked before something that no statement
+   * guards, such as a request to somebody else.
+   */
+  get isSure(): boolean {
+    return this.holding !== undefined && performance.now() - this.holding.confirmedAt < this.options.expiresMs;
   }
 
   /** What a holder's statements name. Throws `LeaseLost` when it is not held. */
@@ -121,21 +151,28 @@ export class Lease {
   }
 
   private async take(isForced: boolean): Promise<boolean> {
+    const { expiresMs, role, heartbeatMs } = this.options;
+    const { rows: known } = await this.pool.query<{ token: string; is_free: boolean; pid: number; machine: string }>({
+      name: 'look_at_lease',
+      text: `SELECT token, pid, machine, ${isFree('$2')} AS is_free FROM leases WHERE name = $1`,
+      values: [this.name, expiresMs],
+    });
+    const left = known[0] && hasEnded(known[0]) ? known[0].token : null;
+    if (known[0] && !known[0].is_free && !left && !isForced) return false;
     const askedAt = performance.now();
     const { rows } = await this.pool.query<{ token: string }>({
       name: 'take_lease',
-      text: `INSERT INTO leases (name, owner, token, acquired_at, heartbeat_at)
-             SELECT $1, $2, 1, clock_timestamp(), clock_timestamp()
-              WHERE $4 OR NOT EXISTS (SELECT 1 FROM leases WHERE name = $1 AND NOT ${IS_FREE})
-             ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, token = leases.token + 1,
-               acquired_at = clock_timestamp(), heartbeat_at = clock_timestamp()
-              WHERE $4 OR ${IS_FREE}
+      text: `INSERT INTO leases (name, owner, pid, machine, token, acquired_at, heartbeat_at)
+             VALUES ($1, $2, $3, $4, 1, clock_timestamp(), clock_timestamp())
+             ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, pid = excluded.pid, machine = excluded.machine,
+               token = leases.token + 1, acquired_at = clock_timestamp(), heartbeat_at = clock_timestamp()
+              WHERE $5 OR leases.token = $6 OR ${isFree('$7')}
              RETURNING token`,
-      values: [this.name, ownerOf(this.options.role), this.options.expiresMs, isForced],
+      values: [this.name, ownerOf(role), process.pid, MACHINE, isForced, left, expiresMs],
     });
     if (!rows[0]) return false;
     this.holding = { token: Number(rows[0].token), loss: new AbortController(), confirmedAt: askedAt };
-    this.timer = setInterval(() => void this.beat(), this.options.heartbeatMs).unref();
+    this.timer = setInterval(() => void this.beat(), heartbeatMs).unref();
     return true;
   }
 
@@ -170,7 +207,9 @@ export class Lease {
   }
 }
 
-const IS_FREE = `(leases.owner IS NULL OR leases.heartbeat_at < clock_timestamp() - make_interval(secs => $3 / 1000.0))`;
+/** Given back, or without a heartbeat for the milliseconds of that parameter. */
+const isFree = (ms: `$${number}`): string =>
+  `(leases.owner IS NULL OR leases.heartbeat_at < clock_timestamp() - make_interval(secs => ${ms} / 1000.0))`;
 
 /**
  * For `WITH mine AS (…)` in a statement that writes: one row while the lease is held under that token, none otherwise. A takeover waits
