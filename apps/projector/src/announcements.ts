@@ -51,7 +51,8 @@ export class Listeners {
 /**
  * Writes the webhooks of a batch: body and delivery state apart, so that an attempt rewrites a small row only. Platforms without an
  * endpoint get none. The id derives from the event, so a batch that is applied again writes nothing again. The dispatcher is told
- * whose deliveries there are, on the channel `webhooks`; an empty list stands for everybody's.
+ * whose deliveries there are, on the channel `webhooks`; an empty list stands for everybody's. Events up to the position `deliveries`,
+ * which an import sets, are history that was announced elsewhere.
  */
 export async function writeAnnouncements(
   client: Pick<pg.ClientBase, 'query'>,
@@ -78,6 +79,7 @@ export async function writeAnnouncements(
              SELECT w.* FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], string_to_array($7, E'\\x1e'), $8::timestamptz[], $9::bigint[])
                AS w(id, platform, environment, type, resource, sequence, body, created_at, position)
                JOIN platforms p ON p.platform = w.platform AND p.environment = w.environment AND p.webhook_endpoint IS NOT NULL
+              WHERE w.position > COALESCE((SELECT position FROM checkpoints WHERE name = 'deliveries'), 0)
            ), written AS (
              INSERT INTO webhooks (id, platform, environment, type, resource, sequence, body, created_at, position)
              SELECT id, platform, environment, type, resource, sequence, body, created_at, position FROM announced

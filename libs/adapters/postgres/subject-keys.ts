@@ -5,6 +5,7 @@ import type { SubjectKeys } from '../../kernel/subject-keys.port.ts';
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
+const KEY_BYTES = 32;
 const CACHED_KEYS = 20_000;
 /** A key destroyed by another process is forgotten here after this long. */
 const CACHED_MS = 1_000;
@@ -26,7 +27,7 @@ export class PostgresSubjectKeys implements SubjectKeys {
     if (missing.length === 0) return found;
     await this.pool.query(
       `INSERT INTO subject_keys (subject, wrapped) SELECT * FROM unnest($1::text[], $2::bytea[]) ON CONFLICT (subject) DO NOTHING`,
-      [missing, missing.map((subject) => this.wrap(subject, randomBytes(32)))],
+      [missing, missing.map((subject) => this.wrap(subject, randomBytes(KEY_BYTES)))],
     );
     return this.find(subjects);
   }
@@ -60,6 +61,15 @@ export class PostgresSubjectKeys implements SubjectKeys {
       [subject],
     );
     this.cache.delete(subject);
+  }
+
+  /** Whether a wrapped key is one of this subject's that this master key opens. */
+  opens(subject: string, wrapped: Buffer): boolean {
+    try {
+      return this.unwrap(subject, wrapped).length === KEY_BYTES;
+    } catch {
+      return false; // another master key, another subject, or damage
+    }
   }
 
   private wrap(subject: string, key: Buffer): Buffer {
