@@ -33,3 +33,5 @@ export function engineMetrics() {
     },
   };
 }
+
+export type EngineMetrics = ReturnType<typeof engineMetrics>;

@@ -1,6 +1,7 @@
 import { gauge, type HealthCheck } from '../../libs/runtime/http/index.ts';
 import type { RunningProjector } from '../projector/src/supervised.ts';
 import type { Engine } from './engine.ts';
+import { every } from './part.ts';
 
 /** How long the oldest event that is not projected may have been waiting before the platform counts as not ready. */
 const READY_LAG_SECONDS = 10;
@@ -11,39 +12,35 @@ interface Lag {
   seconds: number;
 }
 
-/** How far the read models are behind the log: for readiness and for metrics. */
+/** How far the read models are behind the log: for readiness and for metrics. Wherever the projector runs, the checkpoint tells. */
 export class ProjectionWatch {
   private readonly engine: Engine;
-  private readonly projector: Pick<RunningProjector, 'position' | 'failure'>;
-  private readonly timer: NodeJS.Timeout;
+  private readonly projector: Pick<RunningProjector, 'position' | 'failure'> | undefined;
   private readonly lagEvents = gauge('projection_lag_events', 'Events of the log that are not projected yet.');
   private readonly lagSeconds = gauge('projection_lag_seconds', 'Age of the oldest event that is not projected yet.');
+  /** Stops the sampling. */
+  readonly stop: () => Promise<void>;
 
-  constructor(engine: Engine, projector: RunningProjector) {
+  /** `projector`: the one that runs in this process. */
+  constructor(engine: Engine, projector?: Pick<RunningProjector, 'position' | 'failure'>) {
     this.engine = engine;
     this.projector = projector;
-    this.timer = setInterval(() => void this.sample().catch(() => {}), SAMPLE_EVERY_MS).unref();
+    this.stop = every(
+      SAMPLE_EVERY_MS,
+      () => this.sample(),
+      (error) => engine.logger.warn({ err: error }, 'the lag of the read models could not be measured'),
+    );
   }
 
-  get checks(): HealthCheck[] {
-    const database = async () => {
-      await this.engine.pool.query('SELECT 1');
-      return undefined;
-    };
-    return [
-      { name: 'database', check: database },
-      { name: 'projection', check: () => this.wrong() },
-    ];
-  }
-
-  stop(): void {
-    clearInterval(this.timer);
+  get check(): HealthCheck {
+    return { name: 'projection', check: () => this.wrong() };
   }
 
   private async wrong(): Promise<string | undefined> {
     const { events, seconds } = await this.sample();
-    const { failure, position } = this.projector;
-    if (failure !== undefined) return `stands at position ${position}, ${events} events behind: see the log`;
+    if (this.projector?.failure !== undefined) {
+      return `stands at position ${this.projector.position}, ${events} events behind: see the log`;
+    }
     return seconds > READY_LAG_SECONDS ? `${Math.round(seconds)} s (${events} events) behind` : undefined;
   }
 

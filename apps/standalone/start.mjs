@@ -10,6 +10,7 @@ import { build, checkNode, install, root } from './setup.mjs';
 const PROGRAMS = {
   start: 'apps/standalone/main.js',
   demo: 'apps/standalone/demo.js',
+  role: 'apps/main.js',
   ops: 'apps/ops/main.js',
   bench: 'test/bench/main.js',
   faults: 'test/faults/main.js',

@@ -5,6 +5,7 @@ import type { Logger } from '../../../libs/runtime/http/logging.ts';
 import { type Database, openDatabase } from '../../shared/database.ts';
 import type { Engine } from '../../shared/engine.ts';
 import { Front } from '../../shared/front.ts';
+import { type Cleanups, cleanUp } from '../../shared/program.ts';
 
 /** A platform that runs in this process. */
 export interface RunningPlatform {
@@ -26,9 +27,6 @@ export interface StartOptions {
   opened?: (database: Database) => void;
 }
 
-/** What ends the parts that have been started, in the order in which they were started. */
-export type Cleanups = (() => unknown)[];
-
 const REQUEST_PATIENCE_MS = 10_000;
 
 /**
@@ -39,10 +37,10 @@ export async function startPlatform(config: Config, options: StartOptions): Prom
   const { logger, signal, opened } = options;
   const front = new Front();
   const cleanups: Cleanups = [];
-  let stopped: Promise<void> | undefined;
-  const stop = () => {
+  let stopped: Promise<unknown> | undefined;
+  const stop = async () => {
     stopped ??= cleanUp([...cleanups, () => front.close(REQUEST_PATIENCE_MS)], logger);
-    return stopped;
+    await stopped;
   };
   try {
     const port = await front.listen(config.host, config.port);
@@ -59,17 +57,6 @@ export async function startPlatform(config: Config, options: StartOptions): Prom
   } catch (error) {
     await stop();
     throw error;
-  }
-}
-
-/** Ends what was started, the last one first. One that fails to end does not keep the others from it. */
-async function cleanUp(cleanups: Cleanups, logger: Logger): Promise<void> {
-  for (const cleanup of cleanups.toReversed()) {
-    try {
-      await cleanup();
-    } catch (error) {
-      logger.error({ err: error }, 'a part of the platform did not end cleanly');
-    }
   }
 }
 

@@ -45,9 +45,14 @@ export const gauge = <L extends string>(
       }),
   );
 
-/** Starts the metrics of the process itself (memory, event loop, garbage collection) and gives the counter of requests. */
-export function requestMetrics(): (answered: Answered) => void {
+/** Starts the metrics of the process itself: memory, event loop, garbage collection. */
+export function processMetrics(): void {
   if (!registry.getSingleMetric('process_cpu_seconds_total')) collectDefaultMetrics({ register: registry });
+}
+
+/** Starts the metrics of the process itself and gives the counter of requests. */
+export function requestMetrics(): (answered: Answered) => void {
+  processMetrics();
   const labels = ['method', 'route', 'status'] as const;
   const total = counter('http_requests_total', 'Requests answered.', [...labels]);
   const duration = histogram('http_request_duration_seconds', 'Time from request to answer.', [...labels]);

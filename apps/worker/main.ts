@@ -1,0 +1,3 @@
+import { runRole } from '../shared/role.ts';
+
+await runRole('worker', async () => (await import('./src/part.ts')).startWorker);
