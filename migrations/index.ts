@@ -4,13 +4,26 @@ import * as eventLog from './0001_event_log.ts';
 import * as readSide from './0002_read_side.ts';
 import * as webhooks from './0003_webhooks.ts';
 import * as leases from './0004_leases.ts';
+import * as deadLetters from './0005_dead_letters.ts';
 
 const migrations: Record<string, Migration> = {
   '0001_event_log': eventLog,
   '0002_read_side': readSide,
   '0003_webhooks': webhooks,
   '0004_leases': leases,
+  '0005_dead_letters': deadLetters,
 };
+
+/** The migrations that a database has not had yet, oldest first. It is not changed. */
+export async function pendingMigrations(url: string): Promise<string[]> {
+  const db = new Kysely({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: 1 }) }) });
+  try {
+    const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
+    return (await migrator.getMigrations()).filter(({ executedAt }) => !executedAt).map(({ name }) => name);
+  } finally {
+    await db.destroy();
+  }
+}
 
 /** Brings a database to the newest schema; several programs may call it at once. Throws what the failing migration threw. */
 export async function migrate(url: string): Promise<readonly string[]> {

@@ -2,6 +2,7 @@ import type { RailsOf } from '../../../libs/providers/rails.port.ts';
 import { processes } from '../../../projections/index.ts';
 import type { Engine } from '../../shared/engine.ts';
 import { providerCalls } from './calls.ts';
+import { park, Retries } from './dead-letters.ts';
 import { ProcessRunner } from './process-runner.ts';
 import { Timers } from './timers.ts';
 
@@ -20,21 +21,26 @@ export function createWorker(engine: Engine, railsOf: RailsOf): Worker {
     engine.logger[level]({ err: error }, message);
   const list = processes.map(({ process }) => process);
   const { store, pool, driver, writePath, clock } = engine;
+  const calls = providerCalls(writePath, railsOf);
   const runner = new ProcessRunner({
     store,
     driver,
     processes: list,
-    calls: providerCalls(writePath, railsOf),
+    calls,
     pool,
+    park: (letter) => park(pool, letter),
     log,
   });
+  const retries = new Retries({ pool, driver, processes: list, calls, log });
   const timers = new Timers({ pool, writePath, processes: list, clock, log });
   return {
     async start() {
       await runner.start();
       timers.start();
+      retries.start();
     },
     async stop() {
+      await retries.stop();
       await timers.stop();
       await runner.stop();
     },

@@ -4,6 +4,7 @@ import type { EventStore, LoggedEvent } from '../../../libs/kernel/event-store.p
 import { streamIdOf, type Tenant } from '../../../libs/kernel/messages.ts';
 import type { AnyProcess } from '../../../libs/kernel/process.ts';
 import type { Calls, Driver } from '../../../libs/runtime/drive.ts';
+import type { DeadLetter } from './dead-letters.ts';
 
 export interface ProcessRunnerOptions {
   store: EventStore;
@@ -12,8 +13,12 @@ export interface ProcessRunnerOptions {
   calls: Calls;
   /** The runner's checkpoint is kept here; a session of its own holds the lease. */
   pool: pg.Pool;
+  /** Keeps work that failed until its last try, for an operator. */
+  park: (letter: DeadLetter) => Promise<void>;
   log: (level: 'info' | 'warn' | 'error', message: string, error?: unknown) => void;
   limit?: number;
+  /** How often work is tried before it is parked; about an hour and a half when absent. */
+  tries?: number;
 }
 
 const LEASE = 4_902;
@@ -23,6 +28,7 @@ const RETRY_MS = 1_000;
 const POLL_MS = 1_000;
 /** Between two looks into the log, which is told of each commit: what comes together in between is found by one look. */
 const GATHER_MS = 5;
+const TRIES = 200;
 
 /** A connection that is cut while it is ours: its next query fails and says so. */
 const lost = () => {};
@@ -128,27 +134,40 @@ export class ProcessRunner {
     this.inHand.set(event.position, work);
   }
 
-  /** Tries until it is done: an unknown answer is asked for again, and a fault is said each time. */
+  /** Tries until it is done or parked: an unknown answer is asked for again, and a fault is said each time. */
   private async handle(event: LoggedEvent): Promise<void> {
     const { platform, environment, correlationId } = JSON.parse(event.metadata);
     const tenant: Tenant = { platform, environment };
     const drive = { tenant, correlationId, revision: event.revision };
     for (const process of this.byType.get(event.type) ?? []) {
-      for (let pause = 100; ; pause = Math.min(pause * 2, 30_000)) {
+      const firstFailedAt = new Date();
+      for (let [attempts, pause] = [1, 100]; ; attempts += 1, pause = Math.min(pause * 2, 30_000)) {
         try {
           await this.options.driver.drive(process, streamIdOf(event.stream), drive, this.options.calls);
           break;
         } catch (error) {
           if (!this.running) return;
           const isRefused = error instanceof Rejection && error.status < 500;
-          this.options.log(
-            isRefused ? 'error' : 'warn',
-            `${process.name} of ${event.stream} has to be tried again`,
-            error,
-          );
+          const told = `${process.name} of ${event.stream}`;
+          this.options.log(isRefused ? 'error' : 'warn', `${told} has to be tried again`, error);
+          const { stream, position } = event;
+          const letter = { process: process.name, stream, position, ...drive, attempts, firstFailedAt, error };
+          if (attempts >= (this.options.tries ?? TRIES) && (await this.isParked(letter))) break;
           await new Promise((resolve) => setTimeout(resolve, pause).unref());
         }
       }
+    }
+  }
+
+  private async isParked(letter: DeadLetter): Promise<boolean> {
+    const told = `${letter.process} of ${letter.stream}`;
+    try {
+      await this.options.park(letter);
+      this.options.log('error', `${told} is parked after ${letter.attempts} tries: see \`ops dead-letters\``);
+      return true;
+    } catch (error) {
+      this.options.log('error', `${told} could not be parked`, error);
+      return false;
     }
   }
 
