@@ -1,0 +1,158 @@
+import type { EventStore, LoggedEvent } from '../../kernel/event-store.port.ts';
+import type { FeedFollower, FeedPosition } from '../../kernel/feed.port.ts';
+import type { PlacedMessage } from './message.ts';
+
+export interface LaneOptions {
+  partition: number;
+  follower: FeedFollower;
+  store: Pick<EventStore, 'readAll'>;
+  /** The partition of an event. */
+  partitionOf: (event: LoggedEvent) => number;
+  /** Most events carried at once, and read at once where something is missing. */
+  batchSize: number;
+}
+
+/** What a lane did with messages: `refused` when the partition is not taken or the follower threw; nothing may be concluded then. */
+export type Accepted = 'accepted' | 'refused';
+
+/**
+ * One partition on its way to the follower, wherever its messages come from and in whatever state: what is older than where the follower
+ * stands is dropped, and where something is missing in between it is read from the store. Its calls run one after another.
+ */
+export class PartitionLane {
+  readonly partition: number;
+  private readonly options: LaneOptions;
+  private standing: FeedPosition | undefined;
+  private queue: Promise<unknown> = Promise.resolve();
+  /** Why it stands still; undefined while it goes on. */
+  failure: string | undefined;
+
+  constructor(options: LaneOptions) {
+    this.options = options;
+    this.partition = options.partition;
+  }
+
+  /** Where the follower stands, while this lane has the partition. */
+  get position(): FeedPosition | undefined {
+    return this.standing;
+  }
+
+  /** Asks the follower for the partition, unless it has it; undefined while another follower holds it. */
+  take(): Promise<FeedPosition | undefined> {
+    return this.alone(async () => {
+      try {
+        this.standing ??= await this.options.follower.take(this.partition);
+        return this.standing;
+      } catch (error) {
+        this.failure = messageOf(error);
+        throw error;
+      }
+    });
+  }
+
+  /** Gives the partition back after what is under way. */
+  release(): Promise<void> {
+    return this.alone(async () => {
+      this.failure = undefined;
+      if (!this.standing) return;
+      this.standing = undefined;
+      await this.options.follower.release(this.partition);
+    });
+  }
+
+  /** Carries what is new in these messages, oldest first. `alive` is called between batches and may throw: what was carried stays so. */
+  accept(messages: readonly PlacedMessage[], alive: () => Promise<void> = async () => {}): Promise<Accepted> {
+    return this.alone(async () => {
+      if (!this.standing) return 'refused';
+      try {
+        for (const step of this.steps(messages)) {
+          await (step.missingUpTo === undefined
+            ? this.carry(step.events, step.mark)
+            : this.fill(step.missingUpTo, step.mark, alive));
+          await alive().catch((error: unknown) => {
+            throw new NotAlive(error);
+          });
+        }
+        this.failure = undefined;
+        return 'accepted';
+      } catch (error) {
+        if (error instanceof NotAlive) throw error.cause;
+        this.standing = undefined; // the follower says anew where it stands
+        this.failure = messageOf(error);
+        return 'refused';
+      }
+    });
+  }
+
+  /** What is to be done, in order. Made as it is asked for, since each step moves where the partition stands. */
+  private *steps(messages: readonly PlacedMessage[]): Generator<Step> {
+    let events: LoggedEvent[] = [];
+    let mark = '';
+    for (const { offset, message } of messages) {
+      const { event, previous, position } = message;
+      const reached = events.at(-1)?.position ?? this.standing!.position;
+      const needed = event ? previous : position;
+      if (needed > reached) {
+        if (events.length > 0) yield { events, mark };
+        events = [];
+        yield { events, mark: offset, missingUpTo: needed };
+      }
+      if (event && position > (events.at(-1)?.position ?? this.standing!.position)) events.push(event);
+      mark = after(offset);
+      if (events.length >= this.options.batchSize) {
+        yield { events, mark };
+        events = [];
+      }
+    }
+    if (events.length > 0) yield { events, mark };
+  }
+
+  /** Reads from the store what Kafka does not have. */
+  private async fill(upTo: number, mark: string, alive: () => Promise<void>): Promise<void> {
+    const { store, batchSize, partitionOf } = this.options;
+    let read = this.standing!.position;
+    while (read < upTo) {
+      const { events, upTo: readUpTo } = await store.readAll(read, batchSize);
+      if (readUpTo <= read) throw new Error(`the store ends at ${readUpTo}, the feed says that it reaches ${upTo}`);
+      read = readUpTo;
+      const ours = events.filter((event) => event.position <= upTo && partitionOf(event) === this.partition);
+      if (ours.length > 0) await this.carry(ours, mark);
+      await alive().catch((error: unknown) => {
+        throw new NotAlive(error);
+      });
+    }
+    if (this.standing!.position < upTo) {
+      throw new Error(`position ${upTo} of the feed is not an event of partition ${this.partition} in this store`);
+    }
+  }
+
+  private async carry(events: readonly LoggedEvent[], mark: string): Promise<void> {
+    await this.options.follower.carry(this.partition, { events, mark });
+    this.standing = { position: events.at(-1)!.position, mark };
+  }
+
+  private alone<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.queue.then(work);
+    this.queue = done.catch(() => {});
+    return done;
+  }
+}
+
+interface Step {
+  events: LoggedEvent[];
+  /** The offset to go on from when this step is done. */
+  mark: string;
+  /** Instead of `events`: what the store has up to this position. */
+  missingUpTo?: number;
+}
+
+/** It is not the follower that failed. */
+class NotAlive extends Error {
+  constructor(cause: unknown) {
+    super('the consumer is not a member of its group any more', { cause });
+  }
+}
+
+const after = (offset: string): string => (BigInt(offset) + 1n).toString();
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
