@@ -5,15 +5,15 @@ import * as readSide from './0002_read_side.ts';
 import * as webhooks from './0003_webhooks.ts';
 import * as leases from './0004_leases.ts';
 import * as deadLetters from './0005_dead_letters.ts';
-import * as relays from './0005_relays.ts';
+import * as relays from './0006_relays.ts';
 
 const migrations: Record<string, Migration> = {
   '0001_event_log': eventLog,
   '0002_read_side': readSide,
   '0003_webhooks': webhooks,
   '0004_leases': leases,
-  '0005_relays': relays,
   '0005_dead_letters': deadLetters,
+  '0006_relays': relays,
 };
 
 /** The migrations that a database has not had yet, oldest first. It is not changed. */
