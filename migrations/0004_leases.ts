@@ -22,9 +22,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     CREATE TABLE projection_skips (
       position   bigint PRIMARY KEY,
-      stream     text NOT NULL,
-      type       text NOT NULL,
-      reason     text NOT NULL,
+      ordered_by text NOT NULL,
       skipped_at timestamptz NOT NULL DEFAULT now()
     )`.execute(db);
   await sql`

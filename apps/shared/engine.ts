@@ -11,7 +11,7 @@ import { Driver } from '../../libs/runtime/drive.ts';
 import { WritePath } from '../../libs/runtime/execute.ts';
 import { Freshness } from '../../libs/runtime/freshness.ts';
 import type { Logger } from '../../libs/runtime/http/index.ts';
-import { ReadModel, type ReadTables } from '../../libs/runtime/read-model.ts';
+import { onePartition, type Partitions, ReadModel, type ReadTables } from '../../libs/runtime/read-model.ts';
 import { derivedKey } from '../../libs/runtime/seal.ts';
 import { migrate } from '../../migrations/index.ts';
 
@@ -20,6 +20,8 @@ export interface EngineOptions {
   masterKey: Buffer;
   logger: Logger;
   clock?: Clock;
+  /** Those of the feed that the read models are fed from; the log itself has one. */
+  partitions?: Partitions;
   /** Told after each commit what it held and how long it took, for metrics. */
   flushed?: (flush: { appends: number; events: number; ms: number }) => void;
 }
@@ -36,6 +38,8 @@ export interface Engine {
   writePath: WritePath;
   driver: Driver;
   readModel: ReadModel;
+  /** Those of the feed that the read models are fed from. */
+  partitions: Partitions;
   answers: PostgresKeyedAnswers;
   logger: Logger;
   /** A key for one purpose, derived from the master key. 32 bytes. */
@@ -51,6 +55,7 @@ export async function openEngine({
   masterKey,
   logger,
   clock = systemClock,
+  partitions = onePartition,
   flushed,
 }: EngineOptions): Promise<Engine> {
   await migrate(url);
@@ -63,7 +68,7 @@ export async function openEngine({
   const store = new PostgresEventStore(url, pool);
   const keys = new PostgresSubjectKeys(pool, masterKey);
   const codec = new EventCodec(deciders, keys);
-  const readModel = new ReadModel(pool, db);
+  const readModel = new ReadModel(pool, db, partitions);
   const writePath = new WritePath({
     store,
     codec,
@@ -89,6 +94,7 @@ export async function openEngine({
     writePath,
     driver: new Driver(writePath, deciders),
     readModel,
+    partitions,
     answers: new PostgresKeyedAnswers(pool),
     logger,
     keyFor: (purpose) => derivedKey(masterKey, purpose),
@@ -104,13 +110,24 @@ export async function openEngine({
   };
 }
 
-/** Tells the reads how far the projector has come, wherever it runs. After a lost connection the checkpoint is read again. */
+/**
+ * Tells the reads how far the projectors have come in each partition, wherever they run. After a lost connection the checkpoints are
+ * read again.
+ */
 function followProjector(url: string, pool: pg.Pool, readModel: ReadModel): Listener {
   return listen(url, 'projected', (payload) => {
-    if (payload) return readModel.noteProjected(Number(payload));
+    if (payload) {
+      const [partition, position] = payload.split(' ');
+      return readModel.noteProjected(Number(position), Number(partition));
+    }
     pool
-      .query<{ position: string }>(`SELECT position FROM checkpoints WHERE name = 'live'`)
-      .then(({ rows }) => readModel.noteProjected(Number(rows[0]?.position ?? 0)))
+      .query<{ name: string; position: string }>(
+        `SELECT name, position FROM checkpoints WHERE name = 'live' OR name LIKE 'live/%'`,
+      )
+      .then(({ rows }) => {
+        for (const { name, position } of rows)
+          readModel.noteProjected(Number(position), Number(name.split('/')[1] ?? 0));
+      })
       .catch(() => {}); // the next notification tells it again
   });
 }

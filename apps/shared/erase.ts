@@ -33,7 +33,7 @@ export async function eraseCustomer(engine: Engine, tenant: Tenant, customerId: 
   const { writePath, keys, readModel, pool } = engine;
   const { state, position } = await writePath.state<CustomerState>(customer, customerId);
   if (state.tenantId !== tenantIdOf(tenant) || !isKnown(state)) throw reject('USER_NOT_FOUND');
-  await projected(engine, position);
+  await projected(engine, tenant, position);
   await refuseWhileMoneyMoves(engine, tenant, customerId);
   const { rows } = await pool.query<{ id: string }>(
     `SELECT id FROM ${externalAccounts.name} WHERE customer = $1 AND platform = $2 AND environment = $3`,
@@ -47,7 +47,7 @@ export async function eraseCustomer(engine: Engine, tenant: Tenant, customerId: 
   const streams = [`customer-${customerId}`, ...externalAccountIds.map((id) => `externalAccount-${id}`)];
   for (const stream of streams) writePath.forget(stream);
   readModel.noteWritten(tenant, done.position);
-  await projected(engine, done.position);
+  await projected(engine, tenant, done.position);
   return { externalAccounts: externalAccountIds.length, ...(await purge(engine, tenant, customerId, streams)) };
 }
 
@@ -64,9 +64,9 @@ async function refuseWhileMoneyMoves({ pool }: Engine, tenant: Tenant, customerI
 }
 
 /** Waits until the read models have come to a position: before that a batch under way may still write what is to go. */
-async function projected({ readModel }: Engine, position: number): Promise<void> {
+async function projected({ readModel }: Engine, tenant: Tenant, position: number): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
-  while (!(await readModel.caughtUp(position))) {
+  while (!(await readModel.caughtUp(position, tenant))) {
     if (Date.now() > deadline) {
       throw new Error('The read models do not advance: start the platform, then repeat the erasure to finish it.');
     }

@@ -1,6 +1,7 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
+import type { Feed } from '../kernel/feed.port.ts';
 import { fromJson } from '../kernel/json.ts';
 import type { Tenant } from '../kernel/messages.ts';
 import type { AnyProjection } from '../kernel/projection.ts';
@@ -32,9 +33,15 @@ const COUNT_UP_TO = 10_000;
 const NAMED_QUERIES = 200;
 const WAIT_MS = 2_000;
 
+/** How a feed divides platforms among partitions, each with a position of its own in the read tables. */
+export type Partitions = Pick<Feed, 'partitions' | 'partitionOf'>;
+
+export const onePartition: Partitions = { partitions: 1, partitionOf: () => 0 };
+
 /**
  * Reads for one platform in one environment: there is no read without a tenant. A read waits until the tables have passed what this
- * process wrote for the platform before (read your writes), at most two seconds.
+ * process wrote for the platform before (read your writes), at most two seconds. How far the tables are is known per partition of the
+ * feed; a platform's events are all in one.
  */
 export class ReadModel {
   private readonly pool: pg.Pool;
@@ -42,13 +49,17 @@ export class ReadModel {
   private readonly written = new Map<string, number>();
   private readonly tooMany = new LRUCache<string, true>({ max: 1_000, ttl: 10_000 });
   private readonly names = new Map<string, string>();
-  private waiting: { position: number; done: () => void }[] = [];
-  /** Position up to which the read tables are known to have come. */
+  private readonly partitions: Partitions;
+  private readonly projectedBy: number[];
+  private waiting: { partition: number | undefined; position: number; done: () => void }[] = [];
+  /** Position up to which the read tables are known to have come, in the partition that is furthest. */
   projected = 0;
 
-  constructor(pool: pg.Pool, db: Kysely<ReadTables>) {
+  constructor(pool: pg.Pool, db: Kysely<ReadTables>, partitions = onePartition) {
     this.pool = pool;
     this.db = db;
+    this.partitions = partitions;
+    this.projectedBy = Array(partitions.partitions).fill(0);
   }
 
   /** Called by the write path after a commit. */
@@ -56,13 +67,16 @@ export class ReadModel {
     if (position > this.position(tenant)) this.written.set(tenant.platform, position);
   }
 
-  /** Called when the projector has advanced. */
-  noteProjected(position: number): void {
-    if (position <= this.projected) return;
-    this.projected = position;
+  /** Called when a projector has advanced. */
+  noteProjected(position: number, partition = 0): void {
+    if (!(position > this.projectedBy[partition]!)) return;
+    this.projectedBy[partition] = position;
+    this.projected = Math.max(this.projected, position);
     if (this.waiting.length === 0) return;
-    const due = this.waiting.filter((one) => one.position <= position);
-    this.waiting = this.waiting.filter((one) => one.position > position);
+    const isDue = (one: (typeof this.waiting)[number]) =>
+      one.position <= position && (one.partition ?? partition) === partition;
+    const due = this.waiting.filter(isDue);
+    this.waiting = this.waiting.filter((one) => !isDue(one));
     for (const one of due) one.done();
   }
 
@@ -71,11 +85,23 @@ export class ReadModel {
     return this.written.get(tenant.platform) ?? 0;
   }
 
-  /** Waits until the tables have come to `position`, at most two seconds; true when they have. */
-  async caughtUp(position: number): Promise<boolean> {
-    if (this.projected >= position) return true;
+  /** Position up to which the tables are known to show this platform. */
+  shown(tenant: Tenant): number {
+    return this.projectedBy[this.partitions.partitionOf(tenant.platform)]!;
+  }
+
+  /**
+   * Waits until the tables have come to `position`, at most two seconds; true when they have. Without a tenant: those of any partition,
+   * which are all where the feed has one.
+   */
+  async caughtUp(position: number, tenant?: Tenant): Promise<boolean> {
+    if (position === 0) return true;
+    const partition = tenant && this.partitions.partitionOf(tenant.platform);
+    const projected = partition === undefined ? this.projected : this.projectedBy[partition]!;
+    if (projected >= position) return true;
     return new Promise((resolve) => {
       const waiter = {
+        partition,
         position,
         done: () => {
           clearTimeout(timer);
@@ -90,9 +116,14 @@ export class ReadModel {
     });
   }
 
+  /** Waits until the tables show what this process wrote for the platform. */
+  private fresh(tenant: Tenant): Promise<boolean> {
+    return this.caughtUp(this.position(tenant), tenant);
+  }
+
   /** The state of one resource of the caller's, or undefined. */
   async byId<S>(projection: AnyProjection, tenant: Tenant, id: string): Promise<S | undefined> {
-    await this.caughtUp(this.position(tenant));
+    await this.fresh(tenant);
     const { rows } = await this.pool.query<{ state: string }>({
       name: `by_id_${projection.name}`,
       text: `SELECT state FROM ${projection.name} WHERE id = $1 AND platform = $2 AND environment = $3`,
@@ -107,7 +138,7 @@ export class ReadModel {
     tenant: Tenant,
     narrow: (query: TenantQuery) => TenantQuery = (q) => q,
   ): Promise<S[]> {
-    await this.caughtUp(this.position(tenant));
+    await this.fresh(tenant);
     const rows = await narrow(this.rowsOf(projection, tenant))
       .select('state')
       .orderBy('created_at', 'desc')
@@ -126,7 +157,7 @@ export class ReadModel {
   ): Promise<Page<V>> {
     const filters = filtersHash({ ...query, list: projection.name, tenant });
     const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor, filters);
-    await this.caughtUp(this.position(tenant));
+    await this.fresh(tenant);
     const order = query.sortOrder ?? 'desc';
     const matching = () => narrow(this.rowsOf(projection, tenant));
     let rowsQuery = matching()

@@ -1,12 +1,14 @@
 import type { RecordedEvent, Tenant } from '../../../libs/kernel/messages.ts';
 import type { Announcement, Announcer, AnyProjection, Row, Rows } from '../../../libs/kernel/projection.ts';
 
-/** Per table. A row that is not here costs a look into the table, one that is costs up to 3 KB of memory. */
-const CACHED_ROWS = 10_000;
-
 /** Rows that the projector wrote last, so that they need not be read again: it is the only writer while it holds the lease. */
 export class RowCache {
   private readonly tables = new Map<string, Map<string, Row>>();
+  private readonly rowsPerTable: number;
+
+  constructor(rowsPerTable: number) {
+    this.rowsPerTable = rowsPerTable;
+  }
 
   get(table: string, id: string): Row | undefined {
     return this.tables.get(table)?.get(id);
@@ -20,7 +22,7 @@ export class RowCache {
     }
     rows.delete(row.id);
     rows.set(row.id, row);
-    if (rows.size > CACHED_ROWS) rows.delete(rows.keys().next().value!);
+    if (rows.size > this.rowsPerTable) rows.delete(rows.keys().next().value!);
   }
 
   clear(): void {

@@ -34,20 +34,36 @@ export class Fill {
     this.rowsInMemory = projection.insertOnly ? Math.min(rowsInMemory, INSERTED_ROWS_IN_MEMORY) : rowsInMemory;
   }
 
+  /** The table is not empty: it was filled before, up to the events that come next. */
+  goesOn(): void {
+    this.hasWritten = true;
+  }
+
   /** Applies a batch of events, which follow those of the batch before. */
   async take(events: readonly RecordedEvent[]): Promise<void> {
+    await this.keep(await this.fold(events));
+  }
+
+  /** What a batch of events makes of the rows, for `keep`: nothing is changed yet. */
+  async fold(events: readonly RecordedEvent[]): Promise<ReadonlyMap<string, Row>> {
+    const folded = new Map<string, Row>();
     const mine = events.filter((event) => this.handles.has(event.type));
-    if (mine.length === 0) return;
+    if (mine.length === 0) return folded;
     await this.read(mine);
     const rows = {
-      get: (id: string) => this.rows.get(id),
-      set: (row: Row) => {
-        this.rows.delete(row.id);
-        this.rows.set(row.id, row);
-        this.changed.add(row.id);
-      },
+      get: (id: string) => folded.get(id) ?? this.rows.get(id),
+      set: (row: Row) => folded.set(row.id, row),
     };
     for (const event of mine) this.projection.apply(rows, event);
+    return folded;
+  }
+
+  async keep(folded: ReadonlyMap<string, Row>): Promise<void> {
+    for (const [id, row] of folded) {
+      this.rows.delete(id);
+      this.rows.set(id, row);
+      this.changed.add(id);
+    }
     if (this.rows.size > this.rowsInMemory) await this.makeRoom();
   }
 

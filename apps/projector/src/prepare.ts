@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { AnyProjection } from '../../../libs/kernel/projection.ts';
+import { liveCheckpoints } from './checkpoints.ts';
 import { ReadTable } from './tables.ts';
 
 /** Several programs may prepare at once. */
@@ -29,18 +30,18 @@ export async function prepareReadTables(
 
 async function prepare(client: pg.ClientBase, projections: readonly AnyProjection[]): Promise<AnyProjection[]> {
   const { rows } = await client.query<{ name: string; version: number }>('SELECT name, version FROM read_tables');
-  const checkpoint = await client.query('SELECT 1 FROM checkpoints WHERE name = $1 AND position > 0', ['live']);
+  const isEmpty = [...(await liveCheckpoints(client)).values()].every((position) => position === 0);
   const known = new Map(rows.map((row) => [row.name, row.version]));
   const outdated: AnyProjection[] = [];
   for (const projection of projections) {
     const version = known.get(projection.name);
     if (version === projection.version) continue;
-    if (version !== undefined || checkpoint.rowCount) outdated.push(projection);
+    if (version !== undefined || !isEmpty) outdated.push(projection);
     if (version !== undefined) continue;
     const table = new ReadTable(projection);
     await table.create(client);
     await table.createIndexes(client);
-    if (!checkpoint.rowCount) {
+    if (isEmpty) {
       await client.query('INSERT INTO read_tables (name, version) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
         projection.name,
         projection.version,

@@ -1,18 +1,42 @@
 import pg from 'pg';
+import { holdsLease, Lease, LeaseLost, type LeaseOptions } from '../../../libs/adapters/postgres/lease.ts';
 import type { AnyProjection } from '../../../libs/kernel/projection.ts';
 import type { Engine } from '../../shared/engine.ts';
+import { checkpointsOf, fitCheckpoints } from './checkpoints.ts';
 import { type Comparison, compareTables, haveSameRows } from './compare.ts';
-import { Fill } from './fill.ts';
-import { oneByOne } from './one-by-one.ts';
-import { CHECKPOINT, LEASE } from './projector.ts';
+import { besideOf, Refill } from './refill.ts';
+import { readSkips, recordSkips } from './skips.ts';
 
 export interface RebuildOptions {
   signal?: AbortSignal;
   /** Told after each batch. `rate` is in events per second. */
-  progress?: (at: { position: number; upTo: number; rate: number }) => void;
+  progress?: (at: RebuildProgress) => void;
   batchSize?: number;
   /** Rows of differences to keep per table. */
   show?: number;
+  /** How many tables are filled by one pass over the log; all by default, which is quickest and takes most memory. */
+  atOnce?: number;
+  /** Positions of events to be passed over, here and by every projector from now on. Recorded before anything else. */
+  skip?: readonly number[];
+  /**
+   * Only fills the new tables beside the live ones, without exchanging them: the next rebuild goes on from there. What a new version
+   * needs can be made while the old one works.
+   */
+  ahead?: boolean;
+  /** Waits while another rebuild is under way, and then leaves out the tables that it has brought into shape: for the start of a program. */
+  wait?: boolean;
+  /** Events after which the position of the new tables is kept, for going on after an interruption. */
+  keepEvery?: number;
+  /** Times of the leases; for tests. */
+  lease?: Partial<LeaseOptions>;
+}
+
+export interface RebuildProgress {
+  position: number;
+  upTo: number;
+  rate: number;
+  /** The tables of this pass. */
+  tables: readonly string[];
 }
 
 export interface RebuiltTable {
@@ -23,190 +47,181 @@ export interface RebuiltTable {
 }
 
 export interface Rebuilt {
+  /** Events that were replayed, those of an interrupted rebuild before it not counted. */
   events: number;
   seconds: number;
+  /** The tables that have been exchanged; none when only filled ahead. */
   tables: RebuiltTable[];
 }
 
-type Source = Pick<Engine, 'url' | 'pool' | 'store' | 'codec'>;
+export type RebuildSource = Pick<Engine, 'url' | 'pool' | 'store' | 'codec' | 'partitions'>;
 
-/** One rebuild at a time. */
+/** One rebuild at a time: whoever holds this advisory lock on the connection that also writes. */
 const REBUILD_LOCK = 4_904;
-/** Small enough to be garbage before the collector has to move it: larger batches cost a quarter more. */
-const BATCH_SIZE = 1_000;
-/** With fewer events than this to go, the projector is made to wait for the rest. */
+const LOCK_POLL_MS = 500;
+/** When the last round was shorter than so many events, the projectors are made to wait for the rest. */
 const NEARLY = 5_000;
 const SHOWN_ROWS = 20;
 const LOCK_TIMEOUT_MS = 5_000;
 const SWAP_ATTEMPTS = 12;
 
 /**
- * Builds read tables anew from the log, beside the live ones (architecture §7). At the end the projector is kept waiting while the last
- * events are added, the new rows are compared with the live ones, and the tables change places in one transaction. Webhooks, deliveries
- * and timers are not touched: nothing is sent or started again.
+ * Builds read tables anew from the log, beside the live ones (architecture §7). At the end the projectors are kept waiting while the last
+ * events are added, the new rows are compared with the live ones, and the tables of a pass change places in one transaction. Webhooks,
+ * deliveries and timers are not touched: nothing is sent or started again.
+ *
+ * When it is interrupted or an event cannot be projected (the error names it), the new tables stay, and the next rebuild of the same
+ * shape goes on from them.
  */
 export async function rebuild(
-  source: Source,
+  source: RebuildSource,
   projections: readonly AnyProjection[],
   options: RebuildOptions = {},
 ): Promise<Rebuilt> {
-  const client = new pg.Client({ connectionString: source.url, application_name: 'ledgerline-rebuild' });
-  client.on('error', () => {});
+  const client = new pg.Client({
+    connectionString: source.url,
+    application_name: 'ledgerline-rebuild',
+    keepAlive: true,
+  });
+  client.on('error', () => {}); // its next query fails and says so
   await client.connect();
   try {
-    const { rows } = await client.query<{ mine: boolean }>('SELECT pg_try_advisory_lock($1) AS mine', [REBUILD_LOCK]);
-    if (!rows[0]!.mine) throw new Error('Another rebuild is under way on this database.');
+    await lock(client, options);
     await client.query('SET synchronous_commit = off');
     await client.query(`SET work_mem = '64MB'; SET maintenance_work_mem = '128MB'`);
-    return await new Rebuild(source, projections, options, client).run();
+    await fitCheckpoints(source.pool, source.partitions);
+    await recordSkips(source.pool, options.skip ?? []);
+    const startedMs = performance.now();
+    const done: Rebuilt = { events: 0, seconds: 0, tables: [] };
+    const due = options.wait ? await outdated(client, projections) : projections;
+    const atOnce = Math.max(1, options.atOnce ?? due.length);
+    for (let from = 0; from < due.length; from += atOnce) {
+      const { events, tables } = await new Pass(source, due.slice(from, from + atOnce), options, client).run();
+      done.events += events;
+      done.tables.push(...tables);
+    }
+    return { ...done, seconds: (performance.now() - startedMs) / 1_000 };
   } finally {
     await client.end();
   }
 }
 
-const besideOf = (projection: AnyProjection): string => `${projection.name}__rebuild`;
+async function lock(client: pg.Client, { wait, signal }: RebuildOptions): Promise<void> {
+  for (;;) {
+    signal?.throwIfAborted();
+    const { rows } = await client.query<{ mine: boolean }>('SELECT pg_try_advisory_lock($1) AS mine', [REBUILD_LOCK]);
+    if (rows[0]!.mine) return;
+    if (!wait) throw new Error('Another rebuild is under way on this database.');
+    await new Promise((resolve) => setTimeout(resolve, LOCK_POLL_MS));
+  }
+}
 
-class Rebuild {
-  private readonly source: Source;
+async function outdated(client: pg.Client, projections: readonly AnyProjection[]): Promise<AnyProjection[]> {
+  const { rows } = await client.query<{ name: string; version: number }>('SELECT name, version FROM read_tables');
+  const known = new Map(rows.map(({ name, version }) => [name, version]));
+  return projections.filter(({ name, version }) => known.get(name) !== version);
+}
+
+/** Some tables, filled by one pass over the log and exchanged together. */
+class Pass {
+  private readonly source: RebuildSource;
+  private readonly projections: readonly AnyProjection[];
   private readonly options: RebuildOptions;
   private readonly client: pg.Client;
-  private readonly fills: Fill[];
-  private readonly startedMs = performance.now();
-  private position = 0;
+  /** Of the live tables: what projectors hold while they work. */
+  private readonly live: readonly Lease[];
 
-  constructor(source: Source, projections: readonly AnyProjection[], options: RebuildOptions, client: pg.Client) {
+  constructor(
+    source: RebuildSource,
+    projections: readonly AnyProjection[],
+    options: RebuildOptions,
+    client: pg.Client,
+  ) {
     this.source = source;
+    this.projections = projections;
     this.options = options;
     this.client = client;
-    const db = oneByOne(client);
-    this.fills = projections.map((projection) => new Fill(projection, besideOf(projection), db));
-  }
-
-  async run(): Promise<Rebuilt> {
-    try {
-      for (const { table } of this.fills) {
-        await this.client.query(`DROP TABLE IF EXISTS ${table.table}`);
-        await table.create(this.client);
-        await this.client.query(`ALTER TABLE ${table.table} SET (autovacuum_enabled = off)`);
-      }
-      do await this.fillUpTo(await this.checkpoint());
-      while ((await this.checkpoint()) - this.position > NEARLY);
-      for (const { table } of this.fills) {
-        await table.createIndexes(this.client);
-        await this.client.query(`ALTER TABLE ${table.table} RESET (autovacuum_enabled)`);
-        await this.client.query(`ANALYZE ${table.table}`);
-      }
-      await this.takeLease();
-      await this.fillUpTo(await this.checkpoint());
-      const tables: RebuiltTable[] = [];
-      for (const fill of this.fills) tables.push(await this.exchange(fill));
-      return { events: this.position, seconds: (performance.now() - this.startedMs) / 1_000, tables };
-    } catch (error) {
-      for (const { table } of this.fills) {
-        await this.client.query(`DROP TABLE IF EXISTS ${table.table}`).catch(() => {}); // the next rebuild drops it too
-      }
-      throw error;
-    }
-  }
-
-  /** Position that the live tables stand at. */
-  private async checkpoint(): Promise<number> {
-    const { rows } = await this.client.query<{ position: string }>('SELECT position FROM checkpoints WHERE name = $1', [
-      CHECKPOINT,
-    ]);
-    return Number(rows[0]?.position ?? 0);
-  }
-
-  /** The next batch is fetched while this one is folded and the one before is written. */
-  private async fillUpTo(upTo: number): Promise<void> {
-    const { store, codec } = this.source;
-    const read = (after: number) =>
-      after < upTo ? store.readAll(after, Math.min(this.options.batchSize ?? BATCH_SIZE, upTo - after)) : undefined;
-    let ahead = read(this.position);
-    while (ahead) {
-      const { events, upTo: reached } = await ahead;
-      if (events.length === 0) throw new Error(`The log ends at position ${this.position}, before ${upTo}.`);
-      this.options.signal?.throwIfAborted();
-      ahead = read(reached);
-      ahead?.catch(() => {}); // awaited in the next round, unless this one fails
-      const decoded = await codec.decode(events);
-      for (const fill of this.fills) await fill.take(decoded);
-      this.position = reached;
-      const seconds = (performance.now() - this.startedMs) / 1_000;
-      this.options.progress?.({ position: reached, upTo, rate: reached / seconds });
-    }
-    for (const fill of this.fills) await fill.flush();
-  }
-
-  /**
-   * The projector gives its lease up when its connection ends; until this connection ends it cannot have it back. What it has in
-   * memory is forgotten on the way, so that it goes on from the new rows.
-   */
-  private async takeLease(): Promise<void> {
-    let isMine = false;
-    const { rows } = await this.client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-    const taken = this.client.query('SELECT pg_advisory_lock($1)', [LEASE]).finally(() => {
-      isMine = true;
-    });
-    while (!isMine) {
-      await this.source.pool.query(
-        `SELECT pg_terminate_backend(pid) FROM pg_locks
-          WHERE locktype = 'advisory' AND classid = 0 AND objid = $1 AND objsubid = 1 AND granted AND pid <> $2
-            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
-        [LEASE, rows[0]!.pid],
-      );
-      await Promise.race([taken, new Promise((resolve) => setTimeout(resolve, 100))]);
-    }
-    await taken;
-  }
-
-  private async exchange({ projection, table }: Fill): Promise<RebuiltTable> {
-    const { rows: known } = await this.client.query<{ version: number }>(
-      'SELECT version FROM read_tables WHERE name = $1',
-      [projection.name],
+    this.live = checkpointsOf(source.partitions).map(
+      (name) => new Lease(source.pool, name, { role: 'rebuild', ...options.lease }),
     );
-    const isSameShape = known[0]?.version === projection.version;
-    const compared = isSameShape ? await this.compare(projection, table.table) : undefined;
-    const { rows } = await this.client.query<{ count: string }>(`SELECT count(*) FROM ${table.table}`);
-    await this.swap(projection, table.table);
-    return { name: projection.name, rows: Number(rows[0]!.count), compared };
   }
 
-  private async compare(projection: AnyProjection, rebuilt: string): Promise<Comparison> {
+  async run(): Promise<{ events: number; tables: RebuiltTable[] }> {
+    const skips = await readSkips(this.client);
+    const refill = new Refill(this.source, this.projections, { ...this.options, skips }, this.client);
+    await refill.begin();
+    try {
+      let moved: number;
+      do moved = await refill.untilLive();
+      while (moved > NEARLY);
+      if (this.options.ahead) return { events: refill.events, tables: [] };
+      await refill.index();
+      for (const lease of this.live) await lease.seize();
+      await refill.rest();
+      const tables: RebuiltTable[] = [];
+      for (const projection of this.projections) tables.push(await this.compared(projection));
+      await this.swap();
+      return { events: refill.events, tables };
+    } finally {
+      for (const lease of this.live) await lease.release();
+    }
+  }
+
+  private async compared(projection: AnyProjection): Promise<RebuiltTable> {
+    const { client } = this;
+    const { name } = projection;
+    const rebuilt = besideOf(projection);
+    const isOutdated = (await outdated(client, [projection])).length > 0;
+    const compared = isOutdated ? undefined : await this.compare(projection);
+    const { rows } = await client.query<{ count: string }>(`SELECT count(*) FROM ${rebuilt}`);
+    return { name, rows: Number(rows[0]!.count), compared };
+  }
+
+  private async compare(projection: AnyProjection): Promise<Comparison> {
+    const { client } = this;
     const { name: live } = projection;
-    if (await haveSameRows(this.client, live, rebuilt)) return { differing: 0, differences: [] };
-    await this.client.query('BEGIN');
-    const found = await compareTables(this.client, projection, { live, rebuilt }, this.options.show ?? SHOWN_ROWS);
-    await this.client.query('COMMIT');
+    const rebuilt = besideOf(projection);
+    if (await haveSameRows(client, live, rebuilt)) return { differing: 0, differences: [] };
+    await client.query('BEGIN');
+    const found = await compareTables(client, projection, { live, rebuilt }, this.options.show ?? SHOWN_ROWS);
+    await client.query('COMMIT');
     return found;
   }
 
   /** A reader that takes long holds the exchange up; the exchange waits in short turns, so as not to hold up all others. */
-  private async swap(projection: AnyProjection, fresh: string): Promise<void> {
+  private async swap(): Promise<void> {
+    const { client } = this;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await this.client.query('BEGIN');
-        await this.client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
-        await this.client.query(`DROP TABLE IF EXISTS ${projection.name}`);
-        await this.client.query(`ALTER TABLE ${fresh} RENAME TO ${projection.name}`);
-        const { rows } = await this.client.query<{ name: string }>(
-          `SELECT indexname AS name FROM pg_indexes WHERE schemaname = current_schema() AND tablename = $1`,
-          [projection.name],
-        );
-        for (const { name } of rows) {
-          await this.client.query(`ALTER INDEX ${name} RENAME TO ${name.replace(fresh, projection.name)}`);
+        await client.query('BEGIN');
+        await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
+        for (const lease of this.live) {
+          if (!(await holdsLease(client, lease.held))) throw new LeaseLost(lease.name);
         }
-        await this.client.query(
-          `INSERT INTO read_tables (name, version) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET version = excluded.version`,
-          [projection.name, projection.version],
-        );
-        await this.client.query('COMMIT');
+        for (const projection of this.projections) await exchange(client, projection, besideOf(projection));
+        await client.query('COMMIT');
         return;
       } catch (error) {
-        await this.client.query('ROLLBACK');
+        await client.query('ROLLBACK');
         const isLocked = (error as { code?: string }).code === '55P03';
         if (!isLocked || attempt === SWAP_ATTEMPTS) throw error;
       }
     }
   }
+}
+
+/** Puts a table in the place of the live one, with its indexes' names, in the transaction that `client` is in. */
+async function exchange(client: pg.ClientBase, { name, version }: AnyProjection, fresh: string): Promise<void> {
+  await client.query(`DROP TABLE IF EXISTS ${name}`);
+  await client.query(`ALTER TABLE ${fresh} RENAME TO ${name}`);
+  const { rows } = await client.query<{ index: string }>(
+    `SELECT indexname AS index FROM pg_indexes WHERE schemaname = current_schema() AND tablename = $1`,
+    [name],
+  );
+  for (const { index } of rows) await client.query(`ALTER INDEX ${index} RENAME TO ${index.replace(fresh, name)}`);
+  await client.query(
+    `INSERT INTO read_tables (name, version) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET version = excluded.version`,
+    [name, version],
+  );
+  await client.query('DELETE FROM rebuilds WHERE name = $1', [name]);
 }

@@ -38,7 +38,7 @@ export class WebhookDeliveries {
   async page(tenant: Tenant, query: WebhookDeliveriesQuery): Promise<Page<Delivery>> {
     const filters = filtersHash({ ...query, list: 'webhook_deliveries', tenant });
     const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor, filters);
-    await this.readModel.caughtUp(this.readModel.position(tenant));
+    await this.readModel.caughtUp(this.readModel.position(tenant), tenant);
     const order = query.sortOrder ?? 'desc';
     const matching = () => narrow(this.rowsOf(tenant), query);
     let rows = selected(matching())
@@ -69,7 +69,7 @@ export class WebhookDeliveries {
 
   /** Makes a delivery due at once, with a fresh retry schedule, whatever became of it before. */
   async redeliver(tenant: Tenant, id: string, nowMs: number): Promise<Delivery> {
-    await this.readModel.caughtUp(this.readModel.position(tenant));
+    await this.readModel.caughtUp(this.readModel.position(tenant), tenant);
     const [row] = await selected(this.rowsOf(tenant)).select('w.body').where('w.id', '=', id).execute();
     if (!row) throw reject('REFERENCE_NOT_FOUND', undefined, 'There is no such webhook.');
     if (row.body === '') throw reject('CONFLICT', { reason: 'PAYLOAD_ERASED' }, 'The payload was erased.');

@@ -1,0 +1,197 @@
+import pg from 'pg';
+import {
+  Lease,
+  LeaseLost,
+  type LeaseOptions,
+  leaseHeld,
+  limitStandstill,
+} from '../../../libs/adapters/postgres/lease.ts';
+import type { LoggedEvent } from '../../../libs/kernel/event-store.port.ts';
+import type { FeedBatch, FeedPosition } from '../../../libs/kernel/feed.port.ts';
+import type { RecordedEvent } from '../../../libs/kernel/messages.ts';
+import type { AnyProcess } from '../../../libs/kernel/process.ts';
+import type { Announcer, AnyProjection, StateRow } from '../../../libs/kernel/projection.ts';
+import type { EventCodec } from '../../../libs/runtime/codec.ts';
+import { Listeners, writeAnnouncements } from './announcements.ts';
+import { Batch, type Routes, RowCache } from './batch.ts';
+import { readSkips } from './skips.ts';
+import type { ReadTable } from './tables.ts';
+import { writeTimers } from './timers.ts';
+
+/** What is projected: read models, webhooks, and the timers of processes. */
+export interface Catalogue {
+  projections: readonly AnyProjection[];
+  announcers: readonly Announcer[];
+  /** A process's timers follow the rows of its decider's read model. */
+  processes: readonly { process: AnyProcess; projection: AnyProjection }[];
+}
+
+export interface PartitionOptions {
+  url: string;
+  codec: EventCodec;
+  /** For the lease: its heartbeats must not wait for a batch. */
+  leases: pg.Pool;
+  catalogue: Catalogue;
+  routes: Routes;
+  tables: ReadonlyMap<string, ReadTable>;
+  /** Rows of each table to keep in memory. */
+  cachedRows: number;
+  lease?: Partial<LeaseOptions> | undefined;
+}
+
+/**
+ * One partition of the feed as it is carried into the tables, on a connection of its own. A batch begins by moving the checkpoint from
+ * where this partition stands, under the lease's token: whoever lost the lease, or stands elsewhere, changes nothing.
+ */
+export class Partition {
+  readonly checkpoint: string;
+  private readonly number: number;
+  private readonly options: PartitionOptions;
+  private readonly lease: Lease;
+  private readonly cache: RowCache;
+  private readonly listeners = new Listeners();
+  private client: pg.Client | undefined;
+  private skips: ReadonlySet<number> = new Set();
+  /** Where it stands, as of the last commit. */
+  position = 0;
+
+  constructor(number: number, checkpoint: string, options: PartitionOptions) {
+    this.number = number;
+    this.checkpoint = checkpoint;
+    this.options = options;
+    this.cache = new RowCache(options.cachedRows);
+    this.lease = new Lease(options.leases, checkpoint, { role: 'projector', ...options.lease });
+  }
+
+  /** Takes the lease and looks where the tables stand; undefined while another projector holds it. */
+  async take(): Promise<FeedPosition | undefined> {
+    this.forget();
+    if (!(await this.lease.tryAcquire())) return undefined;
+    const client = await this.connected();
+    const { rows } = await client.query<{ position: string; mark: string | null }>(
+      `INSERT INTO checkpoints (name, position) VALUES ($1, 0)
+       ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING position, mark`,
+      [this.checkpoint],
+    );
+    this.skips = await readSkips(client);
+    const { position, mark } = rows[0]!;
+    this.position = Number(position);
+    return { position: this.position, ...(mark !== null && { mark }) };
+  }
+
+  /**
+   * One batch in one transaction: checkpoint, rows, deliveries, timers. Throws `LeaseLost` when another projector has taken over; what is
+   * in memory is forgotten with every failure.
+   */
+  async project({ events: logged, mark }: FeedBatch): Promise<void> {
+    const { codec, catalogue, routes } = this.options;
+    const wanted = this.skips.size === 0 ? logged : logged.filter((event) => !this.skips.has(event.position));
+    const events = await codec.decode(wanted);
+    const client = await this.connected();
+    const batch = new Batch(catalogue.projections, routes, this.cache);
+    const position = logged.at(-1)!.position;
+    await client.query('BEGIN');
+    try {
+      await this.move(client, position, mark);
+      await this.write(client, batch, events);
+      await client.query('COMMIT');
+      batch.keep();
+      this.position = position;
+    } catch (error) {
+      this.forget();
+      await client.query('ROLLBACK').catch(() => this.disconnect());
+      throw error;
+    }
+  }
+
+  /** Keeps for operators what it is stuck on; the next batch that is carried forgets it. */
+  async noteFailure(message: string): Promise<void> {
+    const client = await this.connected();
+    await client.query(
+      `WITH mine AS (${leaseHeld('$2', '$3')})
+       UPDATE checkpoints SET last_error = $4, failed_at = now() FROM mine WHERE name = $1`,
+      [this.checkpoint, this.lease.name, this.lease.token, message],
+    );
+  }
+
+  /** Whether its connection still answers. */
+  async isConnected(): Promise<boolean> {
+    try {
+      await this.client?.query('SELECT 1');
+      return this.client !== undefined;
+    } catch {
+      await this.disconnect();
+      return false;
+    }
+  }
+
+  async release(): Promise<void> {
+    this.forget();
+    await this.lease.release();
+    await this.disconnect();
+  }
+
+  private async move(client: pg.Client, position: number, mark: string | undefined): Promise<void> {
+    const { name, token } = this.lease.held;
+    const { rowCount } = await client.query({
+      name: 'checkpoint',
+      text: `WITH mine AS (${leaseHeld('$5', '$6')})
+             UPDATE checkpoints SET position = $2, mark = COALESCE($3, mark), advanced_at = now(), last_error = NULL, failed_at = NULL
+               FROM mine WHERE name = $1 AND position = $4
+             RETURNING pg_notify('projected', $7)`,
+      values: [this.checkpoint, position, mark ?? null, this.position, name, token, `${this.number} ${position}`],
+    });
+    if (rowCount === 1) return;
+    this.lease.notHeld();
+    throw new LeaseLost(name);
+  }
+
+  private async write(client: pg.Client, batch: Batch, events: readonly RecordedEvent[]): Promise<void> {
+    const { announcers, processes } = this.options.catalogue;
+    const tables = this.options.tables;
+    await batch.read(events, (projection, ids) => tables.get(projection.name)!.read(client, ids));
+    batch.apply(events, announcers.length > 0 ? await this.listeners.of(client, events) : () => false);
+    for (const [projection, rows] of batch.changed()) await tables.get(projection.name)!.write(client, rows);
+    await writeAnnouncements(client, batch.announcements);
+    for (const { process, projection } of processes) {
+      await writeTimers(
+        client,
+        process,
+        batch.before(projection) as Map<string, StateRow>,
+        batch.rowsOf(projection) as StateRow[],
+      );
+    }
+  }
+
+  /** What is in memory may not be what the tables hold. */
+  private forget(): void {
+    this.cache.clear();
+    this.listeners.clear();
+  }
+
+  private async connected(): Promise<pg.Client> {
+    if (this.client) return this.client;
+    const client = new pg.Client({
+      connectionString: this.options.url,
+      application_name: 'ledgerline-projector',
+      keepAlive: true,
+    });
+    client.on('error', () => void this.disconnect(client)); // its next query fails and says so
+    await client.connect();
+    await client.query('SET synchronous_commit = off'); // everything written here can be rebuilt from the log
+    await limitStandstill(client, this.options.lease?.expiresMs);
+    this.client = client;
+    return client;
+  }
+
+  private async disconnect(client = this.client): Promise<void> {
+    if (this.client === client) this.client = undefined;
+    await client?.end().catch(() => {});
+  }
+}
+
+/** Names the event that stops a projection. */
+export function cannotBeProjected({ type, stream, position }: LoggedEvent, error: unknown): Error {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new Error(`${type} of ${stream} at position ${position} cannot be projected: ${reason}`, { cause: error });
+}
