@@ -45,8 +45,9 @@ export class RoleProcess {
   /** The exit code; null when a signal ended it. */
   readonly ended: Promise<number | null>;
   private readonly child: ChildProcess;
+  /** Whether it has ended. */
+  isOver = false;
   private text = '';
-  private isOver = false;
 
   constructor(name: string, role: ApartRole, port: number, env: Record<string, string>) {
     this.name = name;
