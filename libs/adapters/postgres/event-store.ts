@@ -8,6 +8,7 @@ import type {
   StreamRead,
 } from '../../kernel/event-store.port.ts';
 import { type Listener, listen } from './listen.ts';
+import { PostgresSnapshots } from './snapshots.ts';
 
 /** JSON text never holds this control character, so lists of JSON texts can travel joined by it. */
 const SEPARATOR = '\u001e';
@@ -30,6 +31,7 @@ export class PostgresEventStore implements EventStore {
   private readonly writers: pg.Pool;
   private readonly readers: pg.Pool;
   private readonly url: string;
+  private readonly snapshots: PostgresSnapshots;
   private listener: Listener | undefined;
   private readonly wakers = new Set<(head: number) => void>();
 
@@ -40,6 +42,7 @@ export class PostgresEventStore implements EventStore {
   constructor(url: string, readers: pg.Pool, { deadlineMs = 15_000 }: { deadlineMs?: number } = {}) {
     this.url = url;
     this.readers = readers;
+    this.snapshots = new PostgresSnapshots(readers);
     this.writers = new pg.Pool({
       connectionString: url,
       max: 2,
@@ -90,13 +93,10 @@ export class PostgresEventStore implements EventStore {
   }
 
   async loadStreams(streams: readonly string[]): Promise<Map<string, StreamRead>> {
-    const snapshots = await this.readers.query<SnapshotRow>({
-      name: 'load_snapshots',
-      text: `SELECT stream, revision, position, version, state, command_window FROM snapshots WHERE stream = ANY($1)`,
-      values: [streams],
-    });
-    const found = new Map<string, StreamRead>(streams.map((stream) => [stream, { snapshot: undefined, events: [] }]));
-    for (const row of snapshots.rows) found.get(row.stream)!.snapshot = snapshotOf(row);
+    const snapshots = await this.snapshots.load(streams);
+    const found = new Map<string, StreamRead>(
+      streams.map((stream) => [stream, { snapshot: snapshots.get(stream), events: [] }]),
+    );
     const events = await this.readers.query<EventRow>({
       name: 'load_streams',
       text: `SELECT ${EVENT_COLUMNS.split(', ')
@@ -168,23 +168,7 @@ export class PostgresEventStore implements EventStore {
   }
 
   async saveSnapshots(snapshots: readonly Snapshot[]): Promise<void> {
-    if (snapshots.length === 0) return;
-    await this.readers.query({
-      name: 'save_snapshots',
-      text: `INSERT INTO snapshots (stream, revision, position, version, state, command_window)
-             SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::int[], $5::text[], $6::text[])
-             ON CONFLICT (stream) DO UPDATE SET revision = excluded.revision, position = excluded.position,
-               version = excluded.version, state = excluded.state, command_window = excluded.command_window
-             WHERE snapshots.revision < excluded.revision OR snapshots.version <> excluded.version`,
-      values: [
-        snapshots.map((s) => s.stream),
-        snapshots.map((s) => s.revision),
-        snapshots.map((s) => s.position),
-        snapshots.map((s) => s.version),
-        snapshots.map((s) => s.state),
-        snapshots.map((s) => s.window),
-      ],
-    });
+    await this.snapshots.save(snapshots);
   }
 
   /** Ends the writers' connections and the subscription; the readers' pool belongs to the caller. */
@@ -271,22 +255,4 @@ const eventOf = (row: EventRow): LoggedEvent => ({
   ...row,
   position: Number(row.position),
   revision: Number(row.revision),
-});
-
-interface SnapshotRow {
-  stream: string;
-  revision: string;
-  position: string;
-  version: number;
-  state: string;
-  command_window: string;
-}
-
-const snapshotOf = (row: SnapshotRow): Snapshot => ({
-  stream: row.stream,
-  revision: Number(row.revision),
-  position: Number(row.position),
-  version: row.version,
-  state: row.state,
-  window: row.command_window,
 });
