@@ -163,7 +163,9 @@ class Session {
         (consumer) => consumer.close(),
         () => {}, // thrown above, or of no interest any more
       );
-      await Promise.race([closing, sleep(CLOSE_MS, new AbortController().signal)]);
+      const patience = new AbortController();
+      await Promise.race([closing, sleep(CLOSE_MS, patience.signal)]);
+      patience.abort();
     }
   }
 

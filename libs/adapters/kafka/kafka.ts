@@ -75,7 +75,10 @@ export async function openKafkaSink(connection: KafkaConnection, topic: KafkaTop
   const producer = kafka.producer({
     allowAutoTopicCreation: false,
     idempotent: false,
-    createPartitioner: () => () => 0,
+    createPartitioner:
+      () =>
+      ({ message }) =>
+        message.partition!,
   });
   try {
     await admin.connect();

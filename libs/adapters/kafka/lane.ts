@@ -97,7 +97,13 @@ export class PartitionLane {
         events = [];
         yield { events, mark: offset, missingUpTo: needed };
       }
-      if (event && position > (events.at(-1)?.position ?? this.standing!.position)) events.push(event);
+      if (event && position > (events.at(-1)?.position ?? this.standing!.position)) {
+        const { partition } = this;
+        const belongs = this.options.partitionOf(event);
+        if (belongs !== partition)
+          throw new Error(`position ${position} is in partition ${partition}, not in ${belongs}`);
+        events.push(event);
+      }
       mark = after(offset);
       if (events.length >= this.options.batchSize) {
         yield { events, mark };
