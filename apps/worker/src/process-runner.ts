@@ -1,4 +1,6 @@
 import type pg from 'pg';
+import { type Lease, type LeaseOptions, leaseHeldOf } from '../../../libs/adapters/postgres/lease.ts';
+import { Shards } from '../../../libs/adapters/postgres/shards.ts';
 import { Rejection } from '../../../libs/kernel/errors.ts';
 import type { EventStore, LoggedEvent } from '../../../libs/kernel/event-store.port.ts';
 import { streamIdOf, type Tenant } from '../../../libs/kernel/messages.ts';
@@ -11,7 +13,7 @@ export interface ProcessRunnerOptions {
   driver: Driver;
   processes: readonly AnyProcess[];
   calls: Calls;
-  /** The runner's checkpoint is kept here; a session of its own holds the lease. */
+  /** Checkpoints and leases are kept here. */
   pool: pg.Pool;
   /** Keeps work that failed until its last try, for an operator. */
   park: (letter: DeadLetter) => Promise<void>;
@@ -19,10 +21,13 @@ export interface ProcessRunnerOptions {
   limit?: number;
   /** How often work is tried before it is parked; about an hour and a half when absent. */
   tries?: number;
+  /** Times of the leases; for tests. */
+  lease?: Partial<LeaseOptions>;
 }
 
-const LEASE = 4_902;
-const CHECKPOINT = 'processes';
+/** Fixed for the life of a deployment: the streams are divided among so many shards, each with a lease and a checkpoint. */
+const SHARDS = 8;
+const GROUP = 'processes';
 const CHECKPOINT_MS = 500;
 const RETRY_MS = 1_000;
 const POLL_MS = 1_000;
@@ -30,25 +35,36 @@ const POLL_MS = 1_000;
 const GATHER_MS = 5;
 const TRIES = 200;
 
-/** A connection that is cut while it is ours: its next query fails and says so. */
-const lost = () => {};
+/** How long what is in hand of a shard may still take when another worker is to have it; what is driven twice happens once. */
+const YIELD_PATIENCE_MS = 2_000;
+
+/** One shard of the streams, while this worker holds it. */
+interface Shard {
+  checkpoint: string;
+  lease: Lease;
+  /** Position up to which events have been looked at. */
+  seen: number;
+  saved: number;
+  /** By position. */
+  inHand: Map<number, Promise<void>>;
+}
 
 /**
- * Follows the log and drives every process whose stream has something to do. The checkpoint is the position before the oldest event
- * still in hand, so that nothing in hand is forgotten by a crash; what is driven twice happens once.
+ * Follows the log and drives every process whose stream has something to do. Any number of workers may do it at once: each looks at the
+ * streams of the shards that it holds. A shard's checkpoint is the position before its oldest event still in hand, so that nothing in
+ * hand is forgotten by a crash; what is driven twice happens once.
  */
 export class ProcessRunner {
   private readonly options: ProcessRunnerOptions;
   private readonly byType = new Map<string, AnyProcess[]>();
-  private readonly inHand = new Map<number, Promise<void>>();
+  private readonly sharing: Shards;
+  private readonly shards = new Map<number, Shard>();
   private running = false;
   private loop: Promise<void> | undefined;
   private unsubscribe: (() => Promise<void>) | undefined;
   private wake: () => void = () => {};
   /** There may be events that the last look did not see. */
   private isWoken = false;
-  private position = 0;
-  private saved = -1;
   private savedAt = 0;
   /** What it is stuck on, for readiness and alarms. */
   failure: string | undefined;
@@ -58,80 +74,112 @@ export class ProcessRunner {
     for (const process of options.processes) {
       for (const type of process.startsOn) this.byType.set(type, [...(this.byType.get(type) ?? []), process]);
     }
+    const { pool, log, lease } = options;
+    this.sharing = new Shards(
+      { pool, log, group: GROUP, shards: SHARDS, role: 'worker', ...lease },
+      {
+        taken: (shard, held) => this.taken(shard, held),
+        yielded: (shard) => this.yielded(shard),
+        lost: (shard) => {
+          this.shards.delete(shard);
+          log('warn', `another worker has taken ${GROUP}/${shard} over`);
+        },
+      },
+    );
   }
 
   async start(): Promise<void> {
     this.running = true;
-    this.unsubscribe = await this.options.store.subscribe(() => {
-      this.isWoken = true;
-      this.wake();
-    });
+    this.unsubscribe = await this.options.store.subscribe(() => this.nudge());
     this.loop = this.run();
+    this.sharing.start();
   }
 
+  /** Finishes what is in hand and hands over its shards. */
   async stop(): Promise<void> {
     this.running = false;
     this.wake();
     await this.unsubscribe?.();
     await this.loop;
+    await this.sharing.stop();
+  }
+
+  /** What the checkpoint of all shards was before there were shards, a new shard begins from. */
+  private async taken(number: number, lease: Lease): Promise<void> {
+    const checkpoint = `${GROUP}/${number}`;
+    const { rows } = await this.options.pool.query<{ position: string }>(
+      'SELECT position FROM checkpoints WHERE name IN ($1, $2) ORDER BY name DESC LIMIT 1',
+      [checkpoint, GROUP],
+    );
+    const position = Number(rows[0]?.position ?? 0);
+    this.shards.set(number, { checkpoint, lease, seen: position, saved: -1, inHand: new Map() });
+    this.nudge();
+  }
+
+  private async yielded(number: number): Promise<void> {
+    const shard = this.shards.get(number);
+    if (!shard) return;
+    this.shards.delete(number);
+    const done = Promise.allSettled(shard.inHand.values());
+    if (this.running) await Promise.race([done, new Promise((resolve) => setTimeout(resolve, YIELD_PATIENCE_MS))]);
+    else await done;
+    await this.save([shard]);
   }
 
   private async run(): Promise<void> {
     while (this.running) {
-      const client = await this.options.pool.connect().catch(() => undefined);
-      let isBroken = false;
-      client?.on('error', lost);
       try {
-        if (client && (await this.acquire(client))) await this.follow(client);
+        await this.follow();
       } catch (error) {
-        isBroken = true;
         this.failure = error instanceof Error ? error.message : String(error);
         this.options.log('error', `the process runner stands at position ${this.position}`, error);
+        if (this.running) await this.sleep(RETRY_MS);
       }
-      if (client && !isBroken) await client.query('SELECT pg_advisory_unlock($1)', [LEASE]).catch(() => {});
-      client?.off('error', lost);
-      client?.release(isBroken);
-      if (this.running) await this.sleep(RETRY_MS);
     }
   }
 
-  private async acquire(client: pg.PoolClient): Promise<boolean> {
-    while (this.running) {
-      const { rows } = await client.query<{ mine: boolean }>('SELECT pg_try_advisory_lock($1) AS mine', [LEASE]);
-      if (rows[0]!.mine) return true;
-      await this.sleep(500);
-    }
-    return false;
+  /** Up to here every shard has been looked at. */
+  private get position(): number {
+    return Math.min(...[...this.shards.values()].map(({ seen }) => seen));
   }
 
-  private async follow(client: pg.PoolClient): Promise<void> {
-    const { rows } = await client.query<{ position: string }>('SELECT position FROM checkpoints WHERE name = $1', [
-      CHECKPOINT,
-    ]);
-    this.position = Number(rows[0]?.position ?? 0);
+  private async follow(): Promise<void> {
     const types = [...this.byType.keys()];
-    const limit = this.options.limit ?? 500;
+    const { limit = 500, store } = this.options;
     while (this.running) {
-      if (this.inHand.size >= limit) {
-        await Promise.race(this.inHand.values());
+      const inHand = [...this.shards.values()].flatMap((shard) => [...shard.inHand.values()]);
+      if (inHand.length >= limit) {
+        await Promise.race(inHand);
         continue;
       }
       this.isWoken = false;
-      const { events, upTo } = await this.options.store.readAll(this.position, limit - this.inHand.size, types);
-      for (const event of events) this.take(event);
-      this.position = upTo;
+      const found = this.shards.size === 0 ? 0 : await this.look(store, limit - inHand.length, types);
       this.failure = undefined;
-      await this.save(client, this.inHand.size === 0 && events.length === 0);
-      if (events.length === 0 && !this.isWoken) await this.sleep(POLL_MS);
-      if (events.length < limit && this.running) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+      if (Date.now() - this.savedAt >= CHECKPOINT_MS) await this.save([...this.shards.values()]);
+      if (found === 0 && !this.isWoken) await this.sleep(POLL_MS);
+      if (found < limit && this.running) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
     }
-    await Promise.allSettled(this.inHand.values());
-    await this.save(client, true);
   }
 
-  private take(event: LoggedEvent): void {
-    const work = this.handle(event).finally(() => this.inHand.delete(event.position));
-    this.inHand.set(event.position, work);
+  /** A shard that was taken, or given back, while the log was being read has its turn, or has had it. */
+  private async look(store: EventStore, limit: number, types: string[]): Promise<number> {
+    const from = this.position;
+    const { events, upTo } = await store.readAll(from, limit, types);
+    const looking = [...this.shards].filter(([, { seen }]) => seen >= from);
+    const shards = new Map(looking);
+    for (const event of events) {
+      const shard = shards.get(shardOf(event.stream));
+      if (shard && event.position > shard.seen) this.take(shard, event);
+    }
+    for (const [, shard] of looking) shard.seen = Math.max(shard.seen, upTo);
+    return events.length;
+  }
+
+  private take({ inHand }: Shard, event: LoggedEvent): void {
+    inHand.set(
+      event.position,
+      this.handle(event).finally(() => inHand.delete(event.position)),
+    );
   }
 
   /** Tries until it is done or parked: an unknown answer is asked for again, and a fault is said each time. */
@@ -171,17 +219,35 @@ export class ProcessRunner {
     }
   }
 
-  private async save(client: pg.PoolClient, now: boolean): Promise<void> {
-    const oldest = Math.min(this.position, ...[...this.inHand.keys()].map((position) => position - 1));
-    if (oldest <= this.saved || (!now && Date.now() - this.savedAt < CHECKPOINT_MS)) return;
-    await client.query({
-      name: 'process_checkpoint',
-      text: `INSERT INTO checkpoints (name, position) VALUES ($1, $2)
-             ON CONFLICT (name) DO UPDATE SET position = greatest(checkpoints.position, excluded.position), advanced_at = now()`,
-      values: [CHECKPOINT, oldest],
-    });
-    this.saved = oldest;
+  private async save(shards: readonly Shard[]): Promise<void> {
     this.savedAt = Date.now();
+    const moved = shards
+      .map((shard) => ({ shard, token: shard.lease.token ?? 0, position: oldestOf(shard) }))
+      .filter(({ shard, position }) => position > shard.saved);
+    if (moved.length === 0) return;
+    const { rows } = await this.options.pool.query<{ name: string }>({
+      name: 'process_checkpoints',
+      text: `WITH mine AS (${leaseHeldOf('$1', '$2')})
+             INSERT INTO checkpoints (name, position)
+             SELECT name, position FROM unnest($1::text[], $3::bigint[]) AS moved(name, position) JOIN mine USING (name)
+             ON CONFLICT (name) DO UPDATE SET position = greatest(checkpoints.position, excluded.position), advanced_at = now()
+             RETURNING name`,
+      values: [
+        moved.map(({ shard }) => shard.checkpoint),
+        moved.map(({ token }) => token),
+        moved.map((m) => m.position),
+      ],
+    });
+    const saved = new Set(rows.map(({ name }) => name));
+    for (const { shard, position } of moved) {
+      if (saved.has(shard.checkpoint)) shard.saved = position;
+      else shard.lease.notHeld();
+    }
+  }
+
+  private nudge(): void {
+    this.isWoken = true;
+    this.wake();
   }
 
   private sleep(ms: number): Promise<void> {
@@ -193,4 +259,14 @@ export class ProcessRunner {
       };
     });
   }
+}
+
+const oldestOf = ({ seen, inHand }: Shard): number =>
+  Math.min(seen, ...[...inHand.keys()].map((position) => position - 1));
+
+/** The shard of a stream: FNV-1a over its name. All workers, and all versions of them, must agree. */
+export function shardOf(stream: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < stream.length; i += 1) hash = Math.imul(hash ^ stream.charCodeAt(i), 0x01000193);
+  return (hash >>> 0) % SHARDS;
 }

@@ -71,9 +71,7 @@ export class Lease {
   readonly name: string;
   private readonly pool: Queryable;
   private readonly options: Required<LeaseOptions>;
-  private holding: { token: number; loss: AbortController; confirmedAt: number } | undefined;
-  private timer: NodeJS.Timeout | undefined;
-  private isBeating = false;
+  private holding: Holding | undefined;
 
   constructor(pool: Queryable, name: string, options: LeaseOptions) {
     this.pool = pool;
@@ -171,39 +169,95 @@ export class Lease {
       values: [this.name, ownerOf(role), process.pid, MACHINE, isForced, left, expiresMs],
     });
     if (!rows[0]) return false;
-    this.holding = { token: Number(rows[0].token), loss: new AbortController(), confirmedAt: askedAt };
-    this.timer = setInterval(() => void this.beat(), heartbeatMs).unref();
+    this.holding = { name: this.name, token: Number(rows[0].token), loss: new AbortController(), confirmedAt: askedAt };
+    Heart.of(this.pool, heartbeatMs).add(this.holding, expiresMs, () => this.end(true));
     return true;
-  }
-
-  /** One at a time; the answer counts from when it was asked for. */
-  private async beat(): Promise<void> {
-    const { holding } = this;
-    if (!holding) return;
-    const askedAt = performance.now();
-    if (askedAt - holding.confirmedAt >= this.options.expiresMs) return this.end(true);
-    if (this.isBeating) return;
-    this.isBeating = true;
-    try {
-      const { rowCount } = await this.pool.query({
-        name: 'lease_heartbeat',
-        text: 'UPDATE leases SET heartbeat_at = clock_timestamp() WHERE name = $1 AND token = $2 AND owner IS NOT NULL',
-        values: [this.name, holding.token],
-      });
-      if (rowCount === 1) holding.confirmedAt = askedAt;
-      else if (this.holding === holding) this.end(true);
-    } catch {
-      // counted by `confirmedAt`: the lease is taken to be lost when no heartbeat succeeds for long enough
-    } finally {
-      this.isBeating = false;
-    }
   }
 
   private end(isLost: boolean): void {
     const { holding } = this;
     this.holding = undefined;
+    if (!holding) return;
+    Heart.of(this.pool, this.options.heartbeatMs).remove(holding);
+    if (isLost) holding.loss.abort(new LeaseLost(this.name));
+  }
+}
+
+interface Holding extends Held {
+  loss: AbortController;
+  /** When the last heartbeat that succeeded was asked for, by the process's own clock. */
+  confirmedAt: number;
+}
+
+/** Heartbeats of all leases that are held through one pool, in one statement. */
+class Heart {
+  private static readonly hearts = new WeakMap<Queryable, Map<number, Heart>>();
+  private readonly pool: Queryable;
+  private readonly everyMs: number;
+  private readonly holdings = new Map<Holding, { expiresMs: number; isLost: () => void }>();
+  private timer: NodeJS.Timeout | undefined;
+  private isBeating = false;
+
+  private constructor(pool: Queryable, everyMs: number) {
+    this.pool = pool;
+    this.everyMs = everyMs;
+  }
+
+  static of(pool: Queryable, everyMs: number): Heart {
+    const hearts = Heart.hearts.get(pool) ?? new Map<number, Heart>();
+    Heart.hearts.set(pool, hearts);
+    const heart = hearts.get(everyMs) ?? new Heart(pool, everyMs);
+    hearts.set(everyMs, heart);
+    return heart;
+  }
+
+  add(holding: Holding, expiresMs: number, isLost: () => void): void {
+    this.holdings.set(holding, { expiresMs, isLost });
+    this.timer ??= setInterval(() => void this.beat(), this.everyMs).unref();
+  }
+
+  remove(holding: Holding): void {
+    this.holdings.delete(holding);
+    if (this.holdings.size > 0) return;
     clearInterval(this.timer);
-    if (isLost) holding?.loss.abort(new LeaseLost(this.name));
+    this.timer = undefined;
+  }
+
+  /** A row that is locked, by one who waits to take it over, is left for the next time. */
+  private async beat(): Promise<void> {
+    const askedAt = performance.now();
+    for (const [{ confirmedAt }, { expiresMs, isLost }] of this.holdings)
+      if (askedAt - confirmedAt >= expiresMs) isLost();
+    if (this.isBeating || this.holdings.size === 0) return;
+    this.isBeating = true;
+    const asked = [...this.holdings.keys()];
+    try {
+      const { rows } = await this.pool.query<{ no: string; is_held: boolean; is_confirmed: boolean }>({
+        name: 'lease_heartbeats',
+        text: `WITH held AS (SELECT * FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS h(name, token, no)),
+                 free AS (
+                   SELECT l.name, l.token FROM leases l JOIN held h ON l.name = h.name AND l.token = h.token AND l.owner IS NOT NULL
+                      FOR NO KEY UPDATE OF l SKIP LOCKED
+                 ),
+                 beaten AS (
+                   UPDATE leases l SET heartbeat_at = clock_timestamp() FROM free f WHERE l.name = f.name AND l.token = f.token
+                   RETURNING l.name, l.token
+                 )
+               SELECT h.no, b.name IS NOT NULL AS is_confirmed, l.name IS NOT NULL AS is_held
+                 FROM held h LEFT JOIN beaten b ON b.name = h.name AND b.token = h.token
+                 LEFT JOIN leases l ON l.name = h.name AND l.token = h.token AND l.owner IS NOT NULL`,
+        values: [asked.map(({ name }) => name), asked.map(({ token }) => token)],
+      });
+      for (const { no, is_confirmed, is_held } of rows) {
+        const holding = asked[Number(no) - 1]!;
+        if (is_confirmed) holding.confirmedAt = askedAt;
+        else if (!is_held) this.holdings.get(holding)?.isLost();
+      }
+    } catch {
+      // counted by `confirmedAt`: a lease is taken to be lost when no heartbeat succeeds for long enough
+    } finally {
+      this.isBeating = false;
+    }
   }
 }
 
@@ -217,6 +271,11 @@ const isFree = (ms: `$${number}`): string =>
  */
 export const leaseHeld = (name: `$${number}`, token: `$${number}`): string =>
   `SELECT 1 AS held FROM leases WHERE name = ${name}::text AND token = ${token}::bigint AND owner IS NOT NULL FOR KEY SHARE`;
+
+/** The same for several: the names of those that are held, each under its token; the parameters carry arrays. */
+export const leaseHeldOf = (names: `$${number}`, tokens: `$${number}`): string =>
+  `SELECT name FROM leases WHERE owner IS NOT NULL AND (name, token) IN (SELECT * FROM unnest(${names}::text[], ${tokens}::bigint[]))
+      FOR KEY SHARE OF leases`;
 
 /** Inside a transaction: whether the lease is still held under that token. If so, it stays so until the transaction ends. */
 export async function holdsLease(client: Queryable, { name, token }: Held): Promise<boolean> {
