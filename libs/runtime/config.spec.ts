@@ -34,6 +34,7 @@ describe('loadConfig', () => {
       logLevel: 'info',
       eventStore: 'postgres',
       feed: 'direct',
+      kafka: undefined,
       projector: 'thread',
     });
   });
@@ -53,7 +54,12 @@ describe('loadConfig', () => {
       WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
       LOG_LEVEL: 'silent',
       EVENT_STORE: 'postgres',
-      FEED: 'direct',
+      FEED: 'kafka',
+      KAFKA_BROKERS: 'kafka-1:9092, [::1]:9093',
+      KAFKA_TOPIC: 'payments.events',
+      KAFKA_PARTITIONS: '24',
+      KAFKA_TLS: 'true',
+      KAFKA_SASL: 'SCRAM-SHA-512:app:secret:with colon',
       PROJECTOR: 'inline',
     });
     expect(config).toEqual({
@@ -69,7 +75,14 @@ describe('loadConfig', () => {
       webhookAllowPrivateTargets: true,
       logLevel: 'silent',
       eventStore: 'postgres',
-      feed: 'direct',
+      feed: 'kafka',
+      kafka: {
+        brokers: ['kafka-1:9092', '[::1]:9093'],
+        topic: 'payments.events',
+        partitions: 24,
+        tls: true,
+        sasl: { mechanism: 'scram-sha-512', username: 'app', password: 'secret:with colon' },
+      },
       projector: 'inline',
     });
   });
@@ -88,13 +101,18 @@ describe('loadConfig', () => {
       'DATABASE_URL must be a URL like postgres://user:password@host:5432/database',
       'WEBHOOK_ALLOW_PRIVATE_TARGETS must be true or false, not "no / good"',
       'ROLE must be standalone or api or relay or projector or worker or dispatcher, not "no / good"',
+      'FEED must be direct or kafka, not "no / good"',
+      'KAFKA_BROKERS must be host:port, several with commas between, not "no / good"',
+      'KAFKA_TOPIC must be at most 200 letters, digits, dots, dashes and underscores, not "no / good"',
+      'KAFKA_PARTITIONS must be a whole number from 1 to 1000, not "no / good"',
+      'KAFKA_TLS must be true or false, not "no / good"',
+      'KAFKA_SASL must be mechanism:user:password, the mechanism being plain or scram-sha-256 or scram-sha-512',
       'PORT must be a whole number from 0 to 65535, not "no / good"',
       'POSTGRES_PORT must be a whole number from 1 to 65535, not "no / good"',
       'MASTER_KEY must be 32 bytes as base64 or as 64 hex digits',
       'SANDBOX_TIME_SCALE must be a number above 0, not "no / good"',
       'LOG_LEVEL must be fatal or error or warn or info or debug or trace or silent, not "no / good"',
       'EVENT_STORE must be postgres, not "no / good"',
-      'FEED must be direct, not "no / good"',
       'PROJECTOR must be thread or inline, not "no / good"',
     ]);
   });
@@ -115,6 +133,13 @@ describe('loadConfig', () => {
     ['BOOTSTRAP_CLIENT_SECRET', 'x'.repeat(129)],
     ['MASTER_KEY', KEY.subarray(1).toString('base64')],
     ['MASTER_KEY', KEY.toString('hex').slice(1)],
+    ['KAFKA_BROKERS', 'kafka'],
+    ['KAFKA_BROKERS', 'kafka:0'],
+    ['KAFKA_BROKERS', 'kafka:9092,'],
+    ['KAFKA_TOPIC', '..'],
+    ['KAFKA_PARTITIONS', '0'],
+    ['KAFKA_SASL', 'md5:app:secret'],
+    ['KAFKA_SASL', 'plain:app'],
     ['SANDBOX_TIME_SCALE', '0'],
     ['SANDBOX_TIME_SCALE', '-1'],
     ['SANDBOX_TIME_SCALE', 'Infinity'],
@@ -123,6 +148,10 @@ describe('loadConfig', () => {
   ])('refuses %s=%j', (name, text) => {
     const pair = { BOOTSTRAP_CLIENT_ID: 'x'.repeat(16), BOOTSTRAP_CLIENT_SECRET: 'x'.repeat(16) };
     expect(problems({ ...pair, [name]: text })).toEqual([expect.stringMatching(`^${name} must be `)]);
+  });
+
+  test('asks for brokers where the feed is Kafka', () => {
+    expect(problems({ FEED: 'kafka' })).toEqual(['KAFKA_BROKERS must be set with FEED=kafka']);
   });
 
   test.each(['BOOTSTRAP_CLIENT_ID', 'BOOTSTRAP_CLIENT_SECRET'])('refuses %s alone', (name) => {
@@ -176,6 +205,9 @@ test('describeConfig shows every variable and no secret', () => {
     BOOTSTRAP_CLIENT_ID: 'client-id-of-sixteen',
     BOOTSTRAP_CLIENT_SECRET: 'hidden-3-of-sixteen',
     MASTER_KEY: KEY.toString('hex'),
+    FEED: 'kafka',
+    KAFKA_BROKERS: 'kafka:9092',
+    KAFKA_SASL: 'plain:app:hidden-4',
   };
   const shown = describeConfig(loadConfig(env));
   expect(Object.keys(shown)).toEqual(variableDocs.map(({ name }) => name));
@@ -186,6 +218,8 @@ test('describeConfig shows every variable and no secret', () => {
     BOOTSTRAP_CLIENT_ID: 'client-id-of-sixteen',
     BOOTSTRAP_CLIENT_SECRET: '***',
     MASTER_KEY: '***',
+    KAFKA_BROKERS: 'kafka:9092',
+    KAFKA_SASL: '***',
     WEBHOOK_ALLOW_PRIVATE_TARGETS: 'false',
   });
   expect(JSON.stringify(shown)).not.toMatch(/hidden|fbfb/);

@@ -5,6 +5,7 @@ import path from 'node:path';
 export const ROLES = ['standalone', 'api', 'relay', 'projector', 'worker', 'dispatcher'] as const;
 export type Role = (typeof ROLES)[number];
 
+const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** Everything that can be configured, checked and in the form the program uses. */
@@ -27,8 +28,19 @@ export interface Config {
   webhookAllowPrivateTargets: boolean;
   logLevel: (typeof LOG_LEVELS)[number];
   eventStore: 'postgres';
-  feed: 'direct';
+  feed: 'direct' | 'kafka';
+  /** Present when the feed is Kafka. */
+  kafka: KafkaConfig | undefined;
   projector: 'thread' | 'inline';
+}
+
+export interface KafkaConfig {
+  /** `host:port` each. */
+  brokers: string[];
+  topic: string;
+  partitions: number;
+  tls: boolean;
+  sasl: { mechanism: (typeof SASL_MECHANISMS)[number]; username: string; password: string } | undefined;
 }
 
 interface Variable<T> {
@@ -126,7 +138,40 @@ const variables = {
   }),
   LOG_LEVEL: variable({ ...oneOf(LOG_LEVELS), default: 'info', about: 'The least severe log lines that are written.' }),
   EVENT_STORE: variable({ ...oneOf(['postgres']), default: 'postgres', about: 'Where events are stored.' }),
-  FEED: variable({ ...oneOf(['direct']), default: 'direct', about: 'How events reach the read models.' }),
+  FEED: variable({
+    ...oneOf(['direct', 'kafka']),
+    default: 'direct',
+    about: 'How events reach the read models: from the event store, or through a relay and a Kafka topic.',
+  }),
+  KAFKA_BROKERS: variable({
+    allowed: 'host:port, several with commas between',
+    read: readBrokers,
+    absent: 'must be set with `FEED=kafka`',
+    about: 'Brokers to begin with, like `kafka-1:9092,kafka-2:9092`.',
+  }),
+  KAFKA_TOPIC: variable({
+    ...matching(/^(?!\.{1,2}$)[A-Za-z0-9._-]{1,200}$/, 'at most 200 letters, digits, dots, dashes and underscores'),
+    default: 'ledgerline.events',
+    about: 'Topic of the events; made when it is missing.',
+  }),
+  KAFKA_PARTITIONS: variable({
+    ...wholeNumber(1, 1_000),
+    default: '12',
+    about: 'Partitions of the topic, fixed for its life; a topic with another number is refused.',
+  }),
+  KAFKA_TLS: variable({
+    ...oneOf(['true', 'false']),
+    default: 'false',
+    about:
+      'Whether connections to brokers are encrypted. `NODE_EXTRA_CA_CERTS` names certificates of your own authority.',
+  }),
+  KAFKA_SASL: variable({
+    allowed: `mechanism:user:password, the mechanism being ${SASL_MECHANISMS.join(' or ')}`,
+    read: readSasl,
+    absent: 'no login',
+    about: 'Login at the brokers, like `scram-sha-512:ledgerline:secret`.',
+    secret: true,
+  }),
   PROJECTOR: variable({
     ...oneOf(['thread', 'inline']),
     default: 'thread',
@@ -183,6 +228,15 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, asked?: Role): 
     if (role && role !== 'standalone' && !textOf(name))
       problems.push(`${name} must be set for the ${role}, the same for every part of the platform`);
   }
+  const feed = withDefault('FEED');
+  const kafka = {
+    brokers: value('KAFKA_BROKERS') ?? [],
+    topic: withDefault('KAFKA_TOPIC'),
+    partitions: withDefault('KAFKA_PARTITIONS'),
+    tls: value('KAFKA_TLS') === 'true',
+    sasl: value('KAFKA_SASL'),
+  };
+  if (feed === 'kafka' && !textOf('KAFKA_BROKERS')) problems.push('KAFKA_BROKERS must be set with FEED=kafka');
   const config: Config = {
     role,
     port: withDefault('PORT'),
@@ -198,7 +252,8 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, asked?: Role): 
       : databaseUrl === undefined && isLoopback(host),
     logLevel: withDefault('LOG_LEVEL'),
     eventStore: withDefault('EVENT_STORE'),
-    feed: withDefault('FEED'),
+    feed,
+    kafka: feed === 'kafka' ? kafka : undefined,
     projector: withDefault('PROJECTOR'),
   };
   if (problems.length > 0)
@@ -223,9 +278,14 @@ export function describeConfig(config: Config): Record<string, string> {
     LOG_LEVEL: config.logLevel,
     EVENT_STORE: config.eventStore,
     FEED: config.feed,
+    KAFKA_BROKERS: config.kafka?.brokers.join(','),
+    KAFKA_TOPIC: config.kafka?.topic,
+    KAFKA_PARTITIONS: config.kafka?.partitions.toString(),
+    KAFKA_TLS: config.kafka?.tls.toString(),
+    KAFKA_SASL: config.kafka?.sasl && '***',
     PROJECTOR: config.projector,
   };
-  return Object.fromEntries(entries().map(([name, { absent }]) => [name, values[name] ?? `(${absent})`]));
+  return Object.fromEntries(entries().map(([name, { absent }]) => [name, values[name] ?? `(${absent ?? 'not used'})`]));
 }
 
 function entries(): [Name, Variable<unknown>][] {
@@ -259,6 +319,21 @@ function withoutPassword(databaseUrl: string): string {
 function readMasterKey(text: string): Buffer | undefined {
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
   return /^([A-Za-z0-9+/]{43}|[A-Za-z0-9_-]{43})=?$/.test(text) ? Buffer.from(text, 'base64') : undefined;
+}
+
+function readBrokers(text: string): string[] | undefined {
+  const brokers = text.split(',').map((one) => one.trim());
+  const isBroker = (one: string) => {
+    const [, host = '', port] = /^(.+):(\d{1,5})$/.exec(one) ?? [];
+    return readHost(host.replace(/^\[(.*)\]$/, '$1')) !== undefined && Number(port) >= 1 && Number(port) <= 65_535;
+  };
+  return brokers.every(isBroker) ? brokers : undefined;
+}
+
+function readSasl(text: string): KafkaConfig['sasl'] {
+  const [, name, username, password] = /^([^:]+):([^:]+):(.+)$/.exec(text) ?? [];
+  const mechanism = SASL_MECHANISMS.find((one) => one === name?.toLowerCase());
+  return mechanism && username && password ? { mechanism, username, password } : undefined;
 }
 
 function readScale(text: string): number | undefined {
