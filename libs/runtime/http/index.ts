@@ -6,6 +6,7 @@ import { type Logger, nestLogger, observeRequests } from './logging.ts';
 import { metricsHandler, requestMetrics } from './metrics.ts';
 import { type OpenApiOptions, serveOpenApi } from './openapi.ts';
 import { hardenedJson } from './parsing.ts';
+import { type RoutesByResource } from './routes.ts';
 import { Validated } from './validation.ts';
 
 /** Where the versioned API lives (decision 1). */
@@ -20,14 +21,14 @@ export interface HttpOptions {
 
 /**
  * Makes an app the HTTP side of the platform: strict reading, one error body, request ids, access log, metrics, validation, the
- * documents and health routes beside the base path. For an app created with `bodyParser: false`, before `init` or `listen`;
+ * documents and health routes beside the base path. For an app on `RoutesByResource` with `bodyParser: false`, before `init` or `listen`;
  * guards and interceptors are the app module's own (`APP_GUARD`, `APP_INTERCEPTOR`).
  */
 export function configureHttp(app: NestExpressApplication, { logger, checks = [], openApi }: HttpOptions): void {
   const instance = app.getHttpAdapter().getInstance() as Express;
   app.useLogger(nestLogger(logger));
-  app.use(observeRequests(logger, requestMetrics()));
-  hardenedJson(app, logger);
+  hardenedJson(app, logger, observeRequests(logger, requestMetrics()));
+  (app.getHttpAdapter() as unknown as RoutesByResource).mountResources();
   instance.get('/healthz', healthHandler);
   instance.get('/readyz', readyHandler(checks));
   instance.get('/metrics', metricsHandler);

@@ -13,18 +13,24 @@ export const MAX_BODY_BYTES = 1024 * 1024;
 
 /**
  * Makes an app read requests strictly: paths that can be decoded, JSON bodies of at most 1 MiB in UTF-8 (`readJson`), nothing
- * else but multipart uploads, which their routes read themselves. Needs an app created with `bodyParser: false`, before `init`.
+ * else but multipart uploads, which their routes read themselves. `observe` sees each request before that, refused ones too.
+ * Needs an app created with `bodyParser: false`, before `init`.
  */
-export function hardenedJson(app: NestExpressApplication, logger: Logger): void {
+export function hardenedJson(app: NestExpressApplication, logger: Logger, observe: RequestHandler): void {
   const instance = app.getHttpAdapter().getInstance() as express.Express;
   instance.disable('x-powered-by');
   instance.disable('etag');
   instance.set('query parser', 'simple');
   (instance.router as unknown as { caseSensitive: boolean }).caseSensitive = true;
-  app.use(refuseMalformedPath(logger));
-  app.use(jsonBody(logger));
+  app.use(inTurn(observe, inTurn(refuseMalformedPath(logger), jsonBody(logger))));
   answerBrokenRequests(app.getHttpServer() as Server);
 }
+
+/** Two steps as one: each step of its own costs a request a microsecond in Express. */
+const inTurn =
+  (first: RequestHandler, second: RequestHandler): RequestHandler =>
+  (req, res, next) =>
+    void first(req, res, (error?: unknown) => (error ? next(error) : void second(req, res, next)));
 
 function refuseMalformedPath(logger: Logger): RequestHandler {
   return (req, res, next) => {

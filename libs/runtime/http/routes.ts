@@ -48,20 +48,39 @@ export class RoutesByResource extends ExpressAdapter {
     return target[method](path as string, ...handlers);
   }
 
+  /** Puts the routes of the resources here among the middleware: before them comes what is mounted already. */
+  mountResources(): void {
+    const { routers } = this;
+    this.getInstance<Express>().use((req: Request, res: Response, next: NextFunction) => {
+      const router = routers.get(resourceOf(req.url));
+      if (router) router(req, res, next);
+      else next();
+    });
+  }
+
+  /** JSON is sent as it is, without what Express finds out for answers of any kind. */
+  override reply(response: Response, body: unknown, statusCode?: number) {
+    const isJson = typeof body === 'string' ? response.hasHeader('Content-Type') : isPlain(body);
+    if (!isJson) return super.reply(response, body, statusCode);
+    if (statusCode !== undefined) response.statusCode = statusCode;
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    if (typeof body !== 'string') response.setHeader('Content-Type', 'application/json; charset=utf-8');
+    response.setHeader('Content-Length', Buffer.byteLength(text));
+    response.end(text);
+    return response;
+  }
+
   private routerOf(resource: string): Router {
-    if (this.routers.size === 0) {
-      const { routers } = this;
-      this.getInstance<Express>().use((req: Request, res: Response, next: NextFunction) => {
-        const router = routers.get(resourceOf(req.url));
-        if (router) router(req, res, next);
-        else next();
-      });
-    }
     const router = this.routers.get(resource) ?? Router({ caseSensitive: true });
     this.routers.set(resource, router);
     return router;
   }
 }
+
+const isPlain = (body: unknown): body is object =>
+  typeof body === 'object' &&
+  body !== null &&
+  (Array.isArray(body) || Object.getPrototypeOf(body) === Object.prototype);
 
 /** The router of the resource that a request is about, where the app of the request has one. */
 export const routerAt = (req: Request): Router | undefined => resources.get(req.app)?.get(resourceOf(req.originalUrl));
