@@ -10,9 +10,14 @@ export interface DirectFeedOptions {
 }
 
 const SAFETY_POLL_MS = 1_000;
-/** A batch costs a follower some ten statements, however small it is: after one of so many events the next one waits a moment and is larger. */
-const BUSY_EVENTS = 12;
-const GATHER_MS = 20;
+/**
+ * A batch costs a follower some ten statements, however small it is, and a row that changes twice in it is written once: after one of so
+ * many events the next one waits a moment and is larger. Most events first.
+ */
+const GATHER = [
+  { events: 60, ms: 100 },
+  { events: 12, ms: 20 },
+];
 /** How often a partition that another follower holds is asked for. */
 const HELD_POLL_MS = 500;
 const FIRST_PAUSE_MS = 100;
@@ -101,7 +106,8 @@ class Following implements RunningFeed {
       this.pauseMs = FIRST_PAUSE_MS;
       const isAtEnd = events.length === 0 && upTo <= after;
       after = Math.max(upTo, events.at(-1)?.position ?? 0);
-      if (events.length >= BUSY_EVENTS && events.length < batchSize) await this.pause(GATHER_MS);
+      const gather = events.length < batchSize && GATHER.find((busy) => events.length >= busy.events);
+      if (gather) await this.pause(gather.ms);
       if (!isAtEnd) continue;
       if (this.head <= after) await this.untilWoken(SAFETY_POLL_MS);
       else this.head = after; // one more look: the head may be told before its events can be read
