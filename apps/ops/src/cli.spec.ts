@@ -1,39 +1,18 @@
-import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Activity, someActivity } from '../../../test/activity.ts';
+import { someActivity } from '../../../test/activity.ts';
 import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
-import { run } from './cli.ts';
 import { MASKED } from './inspect.ts';
+import { opsOn } from './ops.setup.ts';
 import { amount } from './output.ts';
 
 let platform: TestPlatform;
-let activity: Activity;
 beforeAll(async () => {
   platform = await startTestPlatform();
-  activity = await someActivity(platform);
+  await someActivity(platform);
 });
 afterAll(() => platform.stop());
 
-class Text extends Writable {
-  text = '';
-  override _write(chunk: Buffer, _: string, done: () => void): void {
-    this.text += chunk;
-    done();
-  }
-}
-
-async function ops(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  const stdout = new Text();
-  const stderr = new Text();
-  const code = await run(args, { stdout, stderr, connect: (work) => work(platform.engine) });
-  return { code, out: stdout.text, err: stderr.text };
-}
-
-async function json(...args: string[]) {
-  const { code, out } = await ops(...args, '--json');
-  expect(code).toBe(0);
-  return JSON.parse(out);
-}
+const { ops, json } = opsOn(() => platform);
 
 describe('the command line', () => {
   test('answers 2 when it cannot be understood, 1 when there is nothing, 0 for help', async () => {
@@ -48,26 +27,37 @@ describe('the command line', () => {
     expect(await ops('--help')).toMatchObject({ code: 0, out: expect.stringContaining('trial-balance') });
   });
 
-  test('makes a platform whose credentials work, and lists it', async () => {
+  test('makes a platform whose credentials work in both environments, and lists it', async () => {
     const made = await json('platform', 'create', '--name', 'Acme', '--regulated', '--require-terms');
-    expect(made).toMatchObject({
+    expect(made).toEqual({
+      platform: expect.any(String),
       name: 'Acme',
-      environment: 'sandbox',
-      webhookSecret: expect.stringMatching(/^whsec_/),
+      environments: ['sandbox', 'production'].map((environment) => ({
+        environment,
+        clientId: expect.stringMatching(/^[0-9a-f]{32}$/),
+        clientSecret: expect.stringMatching(/^[0-9a-f]{64}$/),
+        webhookSecret: expect.stringMatching(/^whsec_/),
+      })),
     });
-    const answer = await platform.api('get', '/config').auth(made.clientId, made.clientSecret);
-    expect(answer.status).toBe(200);
+    for (const { clientId, clientSecret } of made.environments) {
+      const answer = await platform.api('get', '/config').auth(clientId, clientSecret);
+      expect(answer.status).toBe(200);
+    }
     const listed = await json('platform', 'list');
-    expect(listed.find((one: { platform: string }) => one.platform === made.platform)).toMatchObject({
-      name: 'Acme',
-      settings: {
-        isRegulatedFinancialInstitution: true,
-        skipVerificationPaperwork: false,
-        requireApprovedCustomers: false,
-        requireEndUserTerms: true,
-      },
-    });
+    const mine = listed.filter((one: { platform: string }) => one.platform === made.platform);
+    const settings = {
+      isRegulatedFinancialInstitution: true,
+      skipVerificationPaperwork: false,
+      requireApprovedCustomers: false,
+      requireEndUserTerms: true,
+    };
+    expect(mine).toMatchObject([
+      { name: 'Acme', environment: 'sandbox', settings },
+      { name: 'Acme', environment: 'production', settings },
+    ]);
     expect(JSON.stringify(listed)).not.toContain('whsec_');
+    const one = await json('platform', 'create', '--name', 'One', '--environment', 'production');
+    expect(one.environments.map((each: { environment: string }) => each.environment)).toEqual(['production']);
   });
 
   test('verifies: 0 and every check by name, 1 and what is wrong', async () => {
@@ -78,48 +68,9 @@ describe('the command line', () => {
     const wrong = await ops('verify');
     await json('rebuild', 'tokens');
     expect(wrong.code).toBe(1);
-    expect(wrong.out).toMatch(/^FAILED {2}read models: 2$/m);
+    expect(wrong.out).toMatch(/^FAILED {2}read models: 4$/m);
     expect(wrong.out).toMatch(/status is REVOKED, a replay gives ACTIVE/);
     expect((await ops('verify')).code).toBe(0);
-  });
-
-  test('shows a trial balance that is zero in every currency', async () => {
-    const { lines, totals, isBalanced } = await json('trial-balance');
-    expect([totals, isBalanced]).toEqual([{ EUR: '0', USD: '0' }, true]);
-    expect(lines).toContainEqual({
-      account: 'platforms',
-      currency: 'USD',
-      inMinor: '75000',
-      outMinor: '10000',
-      balanceMinor: '65000',
-    });
-    expect((await ops('trial-balance')).out).toMatch(/^platforms +750\.00 USD +100\.00 USD +650\.00 USD$/m);
-  });
-
-  test('inspects a resource by its public id, its uuid or its stream', async () => {
-    const uuid = activity.completed.slice('Transaction:'.length);
-    const [stream] = await json('inspect', activity.completed);
-    expect(stream.stream).toBe(`payment-${uuid}`);
-    expect(await json('inspect', uuid)).toEqual([stream]);
-    expect(await json('inspect', `payment-${uuid}`)).toEqual([stream]);
-    const [first] = stream.events;
-    expect(first).toMatchObject({ revision: 0, type: 'PaymentQuoted', before: { status: 'PENDING' } });
-    const last = stream.events.at(-1);
-    expect(last).toMatchObject({ type: 'PaymentCompleted', after: { status: 'COMPLETED', phase: 'DONE' } });
-    expect(last.before).toEqual(stream.events.at(-2).after);
-    expect(last.changed).toEqual(expect.arrayContaining(['status', 'phase']));
-    const { out } = await ops('inspect', activity.completed);
-    expect(out).toMatch(/^ {2}\* status = "COMPLETED" {3}\(was "P/m);
-  });
-
-  test('masks personal data and secrets unless they are asked for', async () => {
-    const tenantId = `${platform.tenant.platform}.sandbox`;
-    const masked = await ops('inspect', `Platform:${platform.tenant.platform}`, '--json');
-    expect(masked.out).not.toContain('whsec_');
-    const [created] = JSON.parse(masked.out)[0].events;
-    expect(created).toMatchObject({ type: 'PlatformCreated', data: { tenantId, webhookSecret: MASKED } });
-    const [revealed] = await json('inspect', `platform-${tenantId}`, '--reveal');
-    expect(revealed.events[0].data.webhookSecret).toMatch(/^whsec_/);
   });
 });
 

@@ -1,21 +1,29 @@
-import { loadConfig } from '../../../libs/runtime/config.ts';
+import type { Config } from '../../../libs/runtime/config.ts';
 import { createLogger } from '../../../libs/runtime/http/logging.ts';
 import { announcers, processes, projections } from '../../../projections/index.ts';
 import { prepareReadTables } from '../../projector/src/prepare.ts';
 import { Projector } from '../../projector/src/projector.ts';
 import { openDatabase } from '../../shared/database.ts';
 import { type Engine, openEngine } from '../../shared/engine.ts';
+import type { Output } from './output.ts';
 
 const PROJECT_PATIENCE_MS = 30_000;
 const ASK_EVERY_MS = 50;
+
+/** What the parts of the program say to an operator: warnings and errors, never in the middle of a line that moves. */
+export const loggerOf = (out: Pick<Output, 'note'>) =>
+  createLogger({ level: 'warn', pretty: true, destination: { write: (line) => out.note(line.trimEnd()) } });
 
 /**
  * An engine on the database of the configuration. The embedded PostgreSQL of a platform that is running is used as it is and left
  * running; without one, it is started for the command.
  */
-export async function withEngine<T>(work: (engine: Engine) => Promise<T>): Promise<T> {
-  const config = loadConfig();
-  const logger = createLogger({ level: 'warn', pretty: true, destination: process.stderr });
+export async function withEngine<T>(
+  config: Config,
+  out: Pick<Output, 'note'>,
+  work: (engine: Engine) => Promise<T>,
+): Promise<T> {
+  const logger = loggerOf(out);
   const database = await openDatabase(config, { logger, join: true });
   try {
     const engine = await openEngine({ databaseUrl: database.url, masterKey: database.masterKey, logger });
@@ -28,7 +36,6 @@ export async function withEngine<T>(work: (engine: Engine) => Promise<T>): Promi
     await database.stop();
   }
 }
-
 /** Refuses to write for a deployment whose read tables another version of the program made. */
 async function requireReadTables(engine: Engine): Promise<void> {
   const outdated = await prepareReadTables(engine.pool, projections);

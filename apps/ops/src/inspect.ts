@@ -6,6 +6,7 @@ import { categoryOf } from '../../../libs/kernel/messages.ts';
 import { EventCodec } from '../../../libs/runtime/codec.ts';
 import { changedPaths } from '../../projector/src/compare.ts';
 import type { Engine } from '../../shared/engine.ts';
+import { keyless } from './trail.ts';
 
 /** One event of a stream, with what it made of the state. */
 export interface InspectedEvent {
@@ -38,16 +39,18 @@ export async function inspect(engine: Engine, id: string, { reveal = false } = {
   return Promise.all(names.map((name) => inspectStream(engine, name, reveal)));
 }
 
-async function streamsOf(engine: Engine, id: string): Promise<string[]> {
+/** The streams that an id names. */
+export async function streamsOf({ store }: Pick<Engine, 'store'>, id: string): Promise<string[]> {
   const uuid = id.slice(id.lastIndexOf(':') + 1).toLowerCase();
   const candidates = isUuid(uuid)
     ? deciders.flatMap(({ name }) => ['', '.sandbox', '.production'].map((suffix) => `${name}-${uuid}${suffix}`))
     : [id];
-  const { rows } = await engine.pool.query<{ stream: string }>(
-    'SELECT stream FROM events WHERE stream = ANY($1) AND revision = 0 ORDER BY position',
-    [candidates],
-  );
-  return rows.map(({ stream }) => stream);
+  const found: { stream: string; position: number }[] = [];
+  for (const stream of candidates) {
+    const [first] = await store.readStream(stream, -1);
+    if (first) found.push({ stream, position: first.position });
+  }
+  return found.sort((a, b) => a.position - b.position).map(({ stream }) => stream);
 }
 
 async function inspectStream(engine: Engine, stream: string, reveal: boolean): Promise<InspectedStream> {
@@ -75,13 +78,6 @@ async function inspectStream(engine: Engine, stream: string, reveal: boolean): P
   });
   return { stream, events };
 }
-
-/** Without keys personal data reads as if it had been erased. */
-const keyless = {
-  find: async () => new Map<string, Buffer>(),
-  ensure: async () => new Map<string, Buffer>(),
-  destroy: async () => {},
-};
 
 function masked(decider: AnyDecider, type: string, data: object): object {
   const fields = decider.personal?.[type]?.fields ?? [];

@@ -11,7 +11,9 @@ export interface AccountBalance {
 
 /** A fault in the ledger, at a position of the log. */
 export interface LedgerFault {
-  account: string;
+  kind: 'ledger' | 'trial balance';
+  /** An account, or a currency. */
+  subject: string;
   position: number;
   message: string;
 }
@@ -21,49 +23,53 @@ const neverNegative = /^(transit|suspense):/;
 
 /**
  * The ledger as an auditor adds it up: from the movements of the events, not from the states that the platform folds, so that the two
- * can be held against each other.
+ * can be held against each other. After every event the sum over all accounts must be zero in every currency.
  */
 export class Ledger {
   /** By account id. */
   readonly accounts = new Map<string, AccountBalance>();
   /** By name, which ends in the currency: `rail:USD`. */
   readonly system = new Map<string, bigint>();
-  /** What is in transit, by payment and currency: `<payment> <currency>`. */
-  readonly inTransit = new Map<string, bigint>();
+  /** The sum over all accounts, per currency: zero unless money was invented or lost. */
+  readonly totals = new Map<string, bigint>();
   /** What payments under way have reserved: `<account> <payment>`. */
-  private readonly reserved = new Map<string, bigint>();
+  readonly reserved = new Map<string, bigint>();
+  /** Accounts as they were before the first event that the read models do not show; undefined: not open. */
+  private readonly shownAs = new Map<string, AccountBalance | undefined>();
   private readonly found: (fault: LedgerFault) => void;
 
   constructor(found: (fault: LedgerFault) => void) {
     this.found = found;
   }
 
-  take(event: RecordedEvent): void {
-    this.reserve(event as RecordedEvent<AccountEvent>);
+  /** `isShown`: the read models have come to this event. */
+  take(event: RecordedEvent, isShown = true): void {
     const moved = movements(event);
-    const { paymentId } = event.data as { paymentId?: string };
+    if (!isShown) this.keepShown(event, moved);
+    this.reserve(event as RecordedEvent<AccountEvent>);
     for (const { from, to, currency, amountMinor } of moved) {
       if (amountMinor <= 0n) this.fault(event, from, `moves ${amountMinor}`);
       this.move(event, from, currency, -amountMinor);
       this.move(event, to, currency, amountMinor);
-      for (const [account, change] of [
-        [from, -amountMinor],
-        [to, amountMinor],
-      ] as const) {
-        if (account.startsWith('transit:')) this.carry(`${paymentId} ${currency}`, change);
-      }
     }
+    for (const { currency } of moved) this.checkTotal(event, currency);
     for (const { from } of moved) this.checkNotNegative(event, from);
     if (event.type === 'FundsPended') this.checkNotNegative(event, `account:${(event.data as Leg).accountId}`);
   }
 
-  /** The sum over all accounts, per currency: zero unless money was invented or lost. */
-  totals(): Map<string, bigint> {
-    const totals = new Map<string, bigint>();
-    const add = (currency: string, minor: bigint) => totals.set(currency, (totals.get(currency) ?? 0n) + minor);
-    for (const { currency, postedMinor } of this.accounts.values()) add(currency, postedMinor);
-    for (const [name, minor] of this.system) add(name.slice(name.indexOf(':') + 1), minor);
-    return totals;
+  /** An account as the read models must show it; undefined when they must not. */
+  shown(accountId: string): AccountBalance | undefined {
+    return this.shownAs.has(accountId) ? this.shownAs.get(accountId) : this.accounts.get(accountId);
+  }
+
+  private keepShown({ data }: RecordedEvent, moved: readonly { from: string; to: string }[]): void {
+    const names = [`account:${(data as Partial<Leg>).accountId}`, ...moved.flatMap(({ from, to }) => [from, to])];
+    for (const name of names) {
+      const id = name.slice('account:'.length);
+      if (!name.startsWith('account:') || this.shownAs.has(id)) continue;
+      const now = this.accounts.get(id);
+      this.shownAs.set(id, now && { ...now });
+    }
   }
 
   private reserve(event: RecordedEvent<AccountEvent>): void {
@@ -92,6 +98,7 @@ export class Ledger {
     if (!name.startsWith('account:')) {
       if (!name.endsWith(`:${currency}`)) this.fault(event, name, `moves ${currency}`);
       this.system.set(name, (this.system.get(name) ?? 0n) + minor);
+      this.add(name.slice(name.indexOf(':') + 1), minor);
       return;
     }
     const account = this.accounts.get(name.slice('account:'.length));
@@ -101,12 +108,22 @@ export class Ledger {
     }
     if (account.currency !== currency) this.fault(event, name, `holds ${account.currency}, moves ${currency}`);
     account.postedMinor += minor;
+    this.add(account.currency, minor);
   }
 
-  private carry(key: string, change: bigint): void {
-    const net = (this.inTransit.get(key) ?? 0n) + change;
-    if (net === 0n) this.inTransit.delete(key);
-    else this.inTransit.set(key, net);
+  private add(currency: string, minor: bigint): void {
+    this.totals.set(currency, (this.totals.get(currency) ?? 0n) + minor);
+  }
+
+  /** Said once each time that a total changes to something else than zero. */
+  private readonly saidTotals = new Map<string, bigint>();
+
+  private checkTotal({ position }: RecordedEvent, currency: string): void {
+    const total = this.totals.get(currency) ?? 0n;
+    if (total === (this.saidTotals.get(currency) ?? 0n)) return;
+    this.saidTotals.set(currency, total);
+    if (total !== 0n)
+      this.found({ kind: 'trial balance', subject: currency, position, message: `sums up to ${total}, not to 0` });
   }
 
   private checkNotNegative(event: RecordedEvent, name: string): void {
@@ -120,7 +137,7 @@ export class Ledger {
     }
   }
 
-  private fault({ position }: Pick<RecordedEvent, 'position'>, account: string, message: string): void {
-    this.found({ account, position, message });
+  private fault({ position }: Pick<RecordedEvent, 'position'>, subject: string, message: string): void {
+    this.found({ kind: 'ledger', subject, position, message });
   }
 }

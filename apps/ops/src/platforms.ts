@@ -8,23 +8,29 @@ import { platforms } from '../../../projections/platforms.ts';
 import type { Engine } from '../../shared/engine.ts';
 import { createPlatform, type IssuedCredentials, issueToken } from '../../shared/provision.ts';
 
-export interface NewPlatform extends Tenant, IssuedCredentials {
+/** A new platform as its operator gets to see it once. */
+export interface NewPlatform {
+  platform: string;
   name: string;
-  webhookSecret: string | undefined;
+  environments: (IssuedCredentials & { environment: Environment; webhookSecret: string | undefined })[];
 }
 
-/** Makes a platform with its first token. The secrets are shown here and never again. */
+/** Makes a platform with its first token in each of the environments. The secrets are shown here and never again. */
 export async function makePlatform(
   engine: Engine,
-  options: { name: string; environment: Environment; settings: Partial<PlatformSettings> },
+  options: { name: string; environments: readonly Environment[]; settings: Partial<PlatformSettings> },
 ): Promise<NewPlatform> {
-  const { name, environment, settings } = options;
+  const { name, environments, settings } = options;
   const newId = () => uuidV7(engine.clock.nowMs(), randomBytes(10));
-  const tenant: Tenant = { platform: newId(), environment };
-  await createPlatform(engine, tenant, { name, settings });
-  const credentials = await issueToken(engine, tenant, { name: 'first', tokenId: newId() });
-  const { state } = await engine.writePath.state<PlatformState>(platform, tenantIdOf(tenant));
-  return { ...tenant, name, ...credentials, webhookSecret: state.webhookSecrets?.[0]?.secret };
+  const made: NewPlatform = { platform: newId(), name, environments: [] };
+  for (const environment of environments) {
+    const tenant: Tenant = { platform: made.platform, environment };
+    await createPlatform(engine, tenant, { name, settings });
+    const credentials = await issueToken(engine, tenant, { name: 'first', tokenId: newId() });
+    const { state } = await engine.writePath.state<PlatformState>(platform, tenantIdOf(tenant));
+    made.environments.push({ environment, ...credentials, webhookSecret: state.webhookSecrets?.[0]?.secret });
+  }
+  return made;
 }
 
 export interface ListedPlatform extends Tenant {
@@ -34,20 +40,14 @@ export interface ListedPlatform extends Tenant {
   createdAt: string;
 }
 
-/** Every platform of the deployment, oldest first. */
+/** Every platform of the deployment in each of its environments, oldest first. */
 export async function listPlatforms(engine: Engine): Promise<ListedPlatform[]> {
   const { rows } = await engine.pool.query<{ state: string }>(
     `SELECT state FROM ${platforms.name} ORDER BY created_at, id`,
   );
   return rows.map((row) => {
-    const {
-      platform: id,
-      environment,
-      name,
-      settings,
-      webhookEndpoint,
-      createdAt,
-    } = fromJson<PlatformState>(row.state);
+    const state = fromJson<PlatformState>(row.state);
+    const { platform: id, environment, name, settings, webhookEndpoint, createdAt } = state;
     return { platform: id, environment, name, settings, webhookEndpoint, createdAt };
   });
 }

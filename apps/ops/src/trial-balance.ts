@@ -1,6 +1,10 @@
+import type { AccountOpenedData } from '../../../libs/domain/accounts/account.events.ts';
 import { internalAccounts } from '../../../projections/internal-accounts.ts';
-import { journal } from '../../../projections/journal.ts';
+import { journal, movements } from '../../../projections/journal.ts';
 import type { Engine } from '../../shared/engine.ts';
+import { moneyEvents } from './balances.ts';
+import { isUpTo, type Moment } from './moment.ts';
+import type { Output } from './output.ts';
 
 /** One line of a trial balance: a system account, or all internal accounts of customers or of platforms. */
 export interface TrialLine {
@@ -14,7 +18,7 @@ export interface TrialLine {
 }
 
 export interface TrialBalance {
-  /** The journal's position: the last event it contains. */
+  /** The last event it contains: of the journal as it stands, or of those that move money. */
   position: number;
   lines: TrialLine[];
   /** Sum per currency: zero. */
@@ -28,7 +32,7 @@ interface LineRow {
   out_minor: string;
 }
 
-/** The trial balance from the journal: what every account received and gave. */
+/** The trial balance from the journal, a read model: what every account received and gave. */
 export async function trialBalance(engine: Engine): Promise<TrialBalance> {
   const client = await engine.pool.connect();
   try {
@@ -52,10 +56,49 @@ export async function trialBalance(engine: Engine): Promise<TrialBalance> {
       const outMinor = BigInt(out_minor);
       return { account, currency, inMinor, outMinor, balanceMinor: inMinor - outMinor };
     });
-    const totals: Record<string, bigint> = {};
-    for (const { currency, balanceMinor } of lines) totals[currency] = (totals[currency] ?? 0n) + balanceMinor;
-    return { position: Number(at.rows[0]?.position ?? 0), lines, totals };
+    return { position: Number(at.rows[0]?.position ?? 0), lines, totals: totalsOf(lines) };
   } finally {
     client.release();
   }
+}
+
+function totalsOf(lines: readonly TrialLine[]): Record<string, bigint> {
+  const totals: Record<string, bigint> = {};
+  for (const { currency, balanceMinor } of lines) totals[currency] = (totals[currency] ?? 0n) + balanceMinor;
+  return totals;
+}
+
+/** The trial balance made from the log alone, as of a moment. It keeps one small entry per internal account in memory. */
+export async function trialBalanceAt(engine: Engine, until?: Moment, out?: Output): Promise<TrialBalance> {
+  const holders = new Map<string, 'customers' | 'platforms'>();
+  const lines = new Map<string, TrialLine>();
+  const lineOf = (name: string, currency: string): TrialLine => {
+    const account = name.startsWith('account:')
+      ? (holders.get(name.slice('account:'.length)) ?? 'unknown account')
+      : name.slice(0, name.indexOf(':'));
+    const key = `${currency} ${account}`;
+    const line = lines.get(key) ?? { account, currency, inMinor: 0n, outMinor: 0n, balanceMinor: 0n };
+    lines.set(key, line);
+    return line;
+  };
+  let position = 0;
+  for await (const batch of moneyEvents(engine, out, [...journal.handles, 'AccountOpened'])) {
+    for (const event of batch) {
+      if (!isUpTo(until, event)) continue;
+      position = event.position;
+      if (event.type === 'AccountOpened') {
+        const { accountId, customerId } = event.data as AccountOpenedData;
+        holders.set(accountId, customerId === undefined ? 'platforms' : 'customers');
+      }
+      for (const { from, to, currency, amountMinor } of movements(event)) {
+        const [gives, takes] = [lineOf(from, currency), lineOf(to, currency)];
+        gives.outMinor += amountMinor;
+        gives.balanceMinor -= amountMinor;
+        takes.inMinor += amountMinor;
+        takes.balanceMinor += amountMinor;
+      }
+    }
+  }
+  const sorted = [...lines].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, line]) => line);
+  return { position, lines: sorted, totals: totalsOf(sorted) };
 }

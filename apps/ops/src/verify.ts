@@ -1,17 +1,21 @@
 import pg from 'pg';
-import { payment } from '../../../libs/domain/payments/payment.ts';
-import { fold } from '../../../libs/kernel/decider.ts';
+import { deciders } from '../../../libs/domain/index.ts';
 import type { LoggedEvent } from '../../../libs/kernel/event-store.port.ts';
 import { fromJson } from '../../../libs/kernel/json.ts';
-import type { RecordedEvent } from '../../../libs/kernel/messages.ts';
+import { categoryOf, type RecordedEvent, streamIdOf } from '../../../libs/kernel/messages.ts';
 import type { AnyProjection } from '../../../libs/kernel/projection.ts';
 import { internalAccounts } from '../../../projections/internal-accounts.ts';
+import { checkpointsOf, liveCheckpoints } from '../../projector/src/checkpoints.ts';
 import { compareTables } from '../../projector/src/compare.ts';
 import { Fill } from '../../projector/src/fill.ts';
 import { oneByOne } from '../../projector/src/one-by-one.ts';
+import { readSkips } from '../../projector/src/skips.ts';
 import type { Engine } from '../../shared/engine.ts';
 import { Ledger } from './ledger.ts';
 import { shownValue } from './output.ts';
+import { isGapless } from './replay.ts';
+import { StreamCheck } from './stream-check.ts';
+import { Transactions } from './transactions.ts';
 
 /** What is checked, in this order; each finding names its check. */
 export const checks = [
@@ -19,9 +23,9 @@ export const checks = [
   'streams',
   'events',
   'ledger',
-  'balances',
   'trial balance',
-  'in transit',
+  'transactions',
+  'balances',
   'read models',
 ] as const;
 export type Check = (typeof checks)[number];
@@ -35,10 +39,15 @@ export interface Finding {
 }
 
 export interface Verification {
-  /** Events of the log, and how many of them are projected. */
   events: number;
-  projected: number;
+  /** Position of the last event. */
+  head: number;
+  /** Events that the read models had not come to. */
+  unprojected: number;
+  /** Events that the read models pass over by an operator's order. */
+  skipped: number;
   accounts: number;
+  transactions: number;
   seconds: number;
   /** How often each check failed. */
   failures: Record<Check, number>;
@@ -55,19 +64,22 @@ export interface VerifyOptions {
   batchSize?: number;
 }
 
+type Queryable = Pick<pg.ClientBase, 'query'>;
+
 const BATCH_SIZE = 1_000;
 const SHOWN = 10;
 const ROWS_PER_FETCH = 2_000;
-const STREAMS_LIMIT = 1_000;
-/** Phases in which a payment has nothing on its way. */
-const AT_REST = new Set(['NONE', 'OPEN', 'DONE', 'EXPIRED', 'REFUSED']);
 
 /**
- * Replays everything and holds it against what the platform shows: the log itself, the ledger added up from movements, and every row of
- * every read model. It reads one moment of the database, so that it may run while the platform works; it writes nothing but temporary
- * tables. Memory is bounded but for one small entry per account and per payment that has money on its way.
+ * Replays everything and holds it against what the platform shows: the log itself, the ledger added up from movements, every transaction,
+ * and every row of every read model. It reads one moment of the read models, so that it may run while the platform works; it writes
+ * nothing but temporary tables. Memory is bounded but for one small entry per account and per payment that is under way.
  */
-export async function verify(engine: Engine, projections: readonly AnyProjection[], options: VerifyOptions = {}) {
+export async function verify(
+  engine: Engine,
+  projections: readonly AnyProjection[],
+  options: VerifyOptions = {},
+): Promise<Verification> {
   const client = new pg.Client({ connectionString: engine.url, application_name: 'ledgerline-verify' });
   client.on('error', () => {});
   await client.connect();
@@ -87,51 +99,62 @@ class Verify {
   private readonly projections: readonly AnyProjection[];
   private readonly options: VerifyOptions;
   private readonly client: pg.Client;
+  private readonly db: Queryable;
   private readonly startedMs = performance.now();
   private readonly ledger: Ledger;
+  private readonly transactions = new Transactions();
+  private readonly streams: StreamCheck;
   private readonly fills: Fill[];
   private readonly failures = Object.fromEntries(checks.map((check) => [check, 0])) as Record<Check, number>;
   private readonly findings: Finding[] = [];
+  private events = 0;
+  private unprojected = 0;
   private position = 0;
-  private upTo = 0;
+  private head = 0;
+  /** Where each partition of the read models stood at the moment that is looked at. */
+  private live: readonly number[] = [];
+  private skips: ReadonlySet<number> = new Set();
 
   constructor(engine: Engine, projections: readonly AnyProjection[], options: VerifyOptions, client: pg.Client) {
     this.engine = engine;
     this.projections = projections;
     this.options = options;
     this.client = client;
-    const db = oneByOne(client);
-    this.fills = projections.map((projection) => new Fill(projection, replayed(projection), db));
-    this.ledger = new Ledger(({ account, position, message }) =>
-      this.found('ledger', account, `${message} (event at position ${position})`),
+    this.db = oneByOne(client);
+    this.fills = projections.map((projection) => new Fill(projection, replayed(projection), this.db));
+    this.streams = new StreamCheck(this.db, isGapless(engine));
+    this.ledger = new Ledger(({ kind, subject, position, message }) =>
+      this.found(kind, subject, `${message} (event at position ${position})`),
     );
   }
 
   async run(): Promise<Verification> {
-    const { head, projected } = await this.moment();
-    this.upTo = head;
+    await this.moment();
     for (const { table } of this.fills) await table.create(this.client);
-    await this.replay(projected, async (events) => {
-      for (const fill of [...this.fills]) await this.refill(fill, events);
-    });
+    await this.streams.begin();
+    await this.replay();
+    for await (const { stream, message } of this.streams.faults()) this.found('streams', stream, message);
+    for (const { paymentId, position, message } of this.transactions.unexplained()) {
+      this.found('transactions', paymentId, `${message} (last event at position ${position})`);
+    }
+    for (const [key, minor] of this.ledger.reserved) {
+      const [accountId, paymentId] = key.split(' ') as [string, string];
+      if (this.transactions.isUnderWay(paymentId)) continue;
+      this.found('ledger', `account:${accountId}`, `holds ${minor} for payment ${paymentId}, which is not under way`);
+    }
     await this.balances();
     await this.readModels();
-    await this.replay(head, async () => {});
-    if (this.position < head) this.found('positions', `${this.position + 1}`, `missing: the log should reach ${head}`);
-    await this.streams();
-    const totals = this.ledger.totals();
-    for (const [currency, minor] of totals) {
-      if (minor !== 0n) this.found('trial balance', currency, `sums up to ${minor}, not to 0`);
-    }
-    await this.transit();
     return {
-      events: head,
-      projected,
+      events: this.events,
+      head: this.head,
+      unprojected: this.unprojected,
+      skipped: this.skips.size,
       accounts: this.ledger.accounts.size,
+      transactions: this.transactions.count,
       seconds: (performance.now() - this.startedMs) / 1_000,
       failures: this.failures,
       findings: this.findings.toSorted((a, b) => checks.indexOf(a.check) - checks.indexOf(b.check)),
-      totals: Object.fromEntries([...totals].sort()),
+      totals: Object.fromEntries([...this.ledger.totals].sort()),
     };
   }
 
@@ -141,33 +164,60 @@ class Verify {
   }
 
   /** Where log and read models stand at the moment that is looked at. */
-  private async moment(): Promise<{ head: number; projected: number }> {
-    const { rows } = await this.client.query<{ head: string; projected: string }>(
-      `SELECT position AS head, COALESCE((SELECT position FROM checkpoints WHERE name = 'live'), 0) AS projected FROM log_head`,
-    );
-    const head = Number(rows[0]!.head);
-    const projected = Number(rows[0]!.projected);
-    if (projected > head) this.found('positions', `${head}`, `is the end of the log, yet ${projected} is projected`);
-    return { head, projected: Math.min(head, projected) };
+  private async moment(): Promise<void> {
+    const known = await liveCheckpoints(this.client);
+    const names = checkpointsOf(this.engine.partitions);
+    this.live = names.map((name) => known.get(name) ?? 0);
+    this.skips = await readSkips(this.client);
+    this.head = await this.engine.store.head();
+    for (const [i, position] of this.live.entries()) {
+      if (position > this.head)
+        this.found('positions', `${this.head}`, `is the end of the log, yet ${names[i]} has come to ${position}`);
+    }
   }
 
-  private async replay(upTo: number, also: (events: readonly RecordedEvent[]) => Promise<void>): Promise<void> {
+  private isShown({ position, meta }: RecordedEvent): boolean {
+    const { partitions, partitionOf } = this.engine.partitions;
+    return position <= this.live[partitions === 1 ? 0 : partitionOf(meta.tenant.platform)]!;
+  }
+
+  /** The whole log, once; the next batch is fetched while one is looked at. */
+  private async replay(): Promise<void> {
     const size = this.options.batchSize ?? BATCH_SIZE;
-    const read = () => this.engine.store.readAll(this.position, size);
-    while (this.position < upTo) {
-      const logged = (await read()).events.filter(({ position }) => position <= upTo);
-      if (logged.length === 0) return;
-      for (const { position } of logged) {
-        const expected = this.position + 1;
-        if (position !== expected) this.found('positions', `${expected}`, `missing up to ${position - 1}`);
-        this.position = position;
-      }
-      const events = await this.decoded(logged);
-      for (const event of events) this.add(event);
-      await also(events);
-      const rate = this.position / ((performance.now() - this.startedMs) / 1_000);
-      this.options.progress?.({ position: this.position, upTo: this.upTo, rate });
+    const read = (after: number) => {
+      const reading = after < this.head ? this.engine.store.readAll(after, size) : undefined;
+      reading?.catch(() => {}); // awaited in the next round
+      return reading;
+    };
+    for (let reading = read(0), after = 0; reading; ) {
+      const { events, upTo } = await reading;
+      if (upTo <= after) break;
+      after = upTo;
+      reading = read(after);
+      const logged = events.filter(({ position }) => position <= this.head);
+      this.follow(logged);
+      await this.streams.take(logged);
+      const decoded = await this.decoded(logged);
+      for (const event of decoded) this.add(event);
+      const shown = decoded.filter((event) => this.isShown(event) && !this.skips.has(event.position));
+      for (const fill of [...this.fills]) await this.refill(fill, shown);
+      const rate = this.events / ((performance.now() - this.startedMs) / 1_000);
+      this.options.progress?.({ position: this.position, upTo: this.head, rate });
     }
+    if (this.position < this.head)
+      this.found('positions', `${this.position + 1}`, `missing: the log should reach ${this.head}`);
+  }
+
+  /** Positions grow; on Postgres none is left out. */
+  private follow(logged: readonly LoggedEvent[]): void {
+    for (const { position } of logged) {
+      const expected = this.position + 1;
+      if (position < expected) this.found('positions', `${position}`, `follows ${this.position}`);
+      else if (position > expected && isGapless(this.engine))
+        this.found('positions', `${expected}`, `missing up to ${position - 1}`);
+      this.position = position;
+    }
+    this.events += logged.length;
   }
 
   /** A batch with an event that cannot be read is read event by event, to find which. */
@@ -188,7 +238,12 @@ class Verify {
 
   private add(event: RecordedEvent): void {
     try {
-      this.ledger.take(event);
+      const fault = misplaced(event);
+      if (fault) this.found('events', `${event.position}`, fault);
+      const isShown = this.isShown(event);
+      if (!isShown) this.unprojected += 1;
+      this.ledger.take(event, isShown);
+      this.transactions.take(event);
     } catch (error) {
       this.found('events', `${event.position}`, `${event.type} cannot be added up: ${(error as Error).message}`);
     }
@@ -212,14 +267,14 @@ class Verify {
   /** Every account as the read model shows it, against the sum of its movements. Both stand at the same position. */
   private async balances(): Promise<void> {
     if (!this.projections.includes(internalAccounts)) return;
-    const unseen = new Set(this.ledger.accounts.keys());
-    await this.client.query(`DECLARE shown NO SCROLL CURSOR FOR SELECT id, state FROM ${internalAccounts.name}`);
+    const unseen = new Set([...this.ledger.accounts.keys()].filter((id) => this.ledger.shown(id)));
+    await this.db.query(`DECLARE shown NO SCROLL CURSOR FOR SELECT id, state FROM ${internalAccounts.name}`);
     for (;;) {
-      const { rows } = await this.client.query<{ id: string; state: string }>(`FETCH ${ROWS_PER_FETCH} FROM shown`);
+      const { rows } = await this.db.query<{ id: string; state: string }>(`FETCH ${ROWS_PER_FETCH} FROM shown`);
       if (rows.length === 0) break;
       for (const { id, state } of rows) {
         const { postedMinor, pendingMinor } = fromJson<{ postedMinor: bigint; pendingMinor: bigint }>(state);
-        const held = this.ledger.accounts.get(id);
+        const held = this.ledger.shown(id);
         unseen.delete(id);
         if (!held) this.found('balances', id, 'is shown, but was never opened');
         else if (held.postedMinor !== postedMinor || held.pendingMinor !== pendingMinor) {
@@ -228,15 +283,13 @@ class Verify {
         }
       }
     }
-    await this.client.query('CLOSE shown');
+    await this.db.query('CLOSE shown');
     for (const id of unseen) this.found('balances', id, 'was opened, but is not shown');
   }
 
   /** Every row of every read model, against the same row made from the log alone. */
   private async readModels(): Promise<void> {
-    const { rows } = await this.client.query<{ name: string; version: number }>(
-      'SELECT name, version FROM read_tables',
-    );
+    const { rows } = await this.db.query<{ name: string; version: number }>('SELECT name, version FROM read_tables');
     const versions = new Map(rows.map(({ name, version }) => [name, version]));
     for (const fill of this.fills) {
       const { projection, table } = fill;
@@ -260,32 +313,17 @@ class Verify {
       this.failures['read models'] += compared.differing - shown;
     }
   }
-
-  /** Revisions of each stream start at 0 and follow one another, in the order of the log. */
-  private async streams(): Promise<void> {
-    const { rows } = await this.client.query<{ stream: string; revision: string; before: string; position: string }>(
-      `SELECT stream, revision, before, position FROM (
-         SELECT stream, revision, position, lag(revision, 1, -1) OVER w AS before, lag(position, 1, 0) OVER w AS earlier
-           FROM events WINDOW w AS (PARTITION BY stream ORDER BY revision)
-       ) AS followed WHERE revision <> before + 1 OR position <= earlier ORDER BY position LIMIT ${STREAMS_LIMIT}`,
-    );
-    for (const { stream, revision, before, position } of rows) {
-      this.found('streams', stream, `revision ${revision} at position ${position} follows revision ${before}`);
-    }
-  }
-
-  /** Money in transit belongs to a payment that is under way. */
-  private async transit(): Promise<void> {
-    for (const [key, minor] of this.ledger.inTransit) {
-      const [paymentId, currency] = key.split(' ') as [string, string];
-      const stored = await this.engine.store.readStream(`${payment.name}-${paymentId}`, -1);
-      const events = await this.engine.codec.decode(stored);
-      const { phase } = fold(payment, events as never);
-      if (AT_REST.has(phase)) {
-        this.found('in transit', paymentId, `${minor} ${currency} are in transit, but the payment is ${phase}`);
-      }
-    }
-  }
 }
 
 const replayed = (projection: AnyProjection): string => `pg_temp.${projection.name}__replay`;
+
+const idFields = new Map(deciders.map(({ name, id }) => [name, id]));
+
+/** What is wrong with where an event lies: of its stream's kind, and about its stream. */
+function misplaced({ type, stream, data, at }: RecordedEvent): string | undefined {
+  const field = idFields.get(categoryOf(stream));
+  if (field === undefined) return `${type} is in ${stream}, which no part of this version knows`;
+  const id = (data as Record<string, unknown>)[field];
+  if (id !== streamIdOf(stream)) return `${type} is in ${stream}, but it is about ${id}`;
+  return Number.isNaN(Date.parse(at)) ? `${type} of ${stream} has no time` : undefined;
+}

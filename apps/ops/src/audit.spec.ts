@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Activity, someActivity } from '../../../test/activity.ts';
+import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
+import { opsOn } from './ops.setup.ts';
+
+let platform: TestPlatform;
+let activity: Activity;
+let events: { position: number; type: string; at: string }[];
+beforeAll(async () => {
+  platform = await startTestPlatform();
+  activity = await someActivity(platform);
+  const { store } = platform.engine;
+  const usd = activity.usd.replace('InternalAccount:', 'account-');
+  const logged = await store.readStream(usd, -1);
+  events = logged.map(({ position, type, metadata }) => ({ position, type, at: JSON.parse(metadata).at }));
+});
+afterAll(() => platform.stop());
+
+const { ops, json } = opsOn(() => platform);
+
+describe('balance', () => {
+  test('now, and as of each event of the past', async () => {
+    const now = await json('balance', activity.usd);
+    expect(now).toEqual({
+      account: activity.usd,
+      currency: 'USD',
+      holder: 'platform',
+      status: 'ACTIVE',
+      postedMinor: '65000',
+      pendingMinor: '10000',
+      availableMinor: '55000',
+      position: events.at(-1)!.position,
+      at: events.at(-1)!.at,
+    });
+    const past: [string, string, string][] = [];
+    for (const { position, type } of events) {
+      const { postedMinor, pendingMinor } = await json('balance', activity.usd, '--at', String(position));
+      past.push([type, postedMinor, pendingMinor]);
+    }
+    expect(past).toEqual([
+      ['AccountOpened', '0', '0'],
+      ['DepositReceived', '50000', '0'],
+      ['DepositReceived', '75000', '0'],
+      ['AccountDebited', '65000', '0'],
+      ['FundsPended', '65000', '10000'],
+    ]);
+  });
+
+  test('as of a time and a date; a time before the account is told', async () => {
+    const deposited = events[1]!;
+    const at = await json('balance', activity.usd, '--at', deposited.at);
+    expect(BigInt(at.postedMinor)).toBeGreaterThanOrEqual(50_000n);
+    expect(await json('balance', activity.usd, '--at', deposited.at.slice(0, 10))).toMatchObject({
+      availableMinor: '55000',
+    });
+    expect(await ops('balance', activity.usd, '--at', '2000-01-01')).toEqual({
+      code: 1,
+      out: '',
+      err: 'The account was not open yet.\n',
+    });
+  });
+
+  test('of a system account', async () => {
+    expect(await json('balance', 'mint:USD')).toMatchObject({ account: 'mint:USD', postedMinor: '-75000' });
+    const second = String(events[1]!.position);
+    expect(await json('balance', 'mint:USD', '--at', second)).toMatchObject({
+      postedMinor: '-50000',
+      position: +second,
+    });
+    expect(await json('balance', 'transit:USD')).toMatchObject({ postedMinor: '0', pendingMinor: '0' });
+  });
+
+  test('is told to people in columns', async () => {
+    const { out, code } = await ops('balance', activity.usd, '--at', String(events[1]!.position));
+    expect(code).toBe(0);
+    expect(out).toBe(
+      [
+        `Account     ${activity.usd}`,
+        'Holder      platform',
+        'Status      ACTIVE',
+        'Posted      500.00 USD',
+        'Pending     0.00 USD',
+        'Available   500.00 USD',
+        `As of       position ${events[1]!.position}`,
+        `Last event  position ${events[1]!.position}, ${events[1]!.at}`,
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('refuses what is no account and no moment', async () => {
+    expect(await ops('balance', 'Customer:x')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^Customer:x is no/),
+    });
+    const nobody = 'InternalAccount:00000000-0000-4000-8000-000000000000';
+    expect(await ops('balance', nobody)).toEqual({
+      code: 1,
+      out: '',
+      err: `There is no internal account ${nobody}.\n`,
+    });
+    for (const at of ['yesterday', '2025-13-01', '2025-10-13T12:00:00', '-1']) {
+      expect(await ops('balance', activity.usd, `--at=${at}`)).toMatchObject({ code: 2, out: '' });
+    }
+  });
+});
+
+describe('statement', () => {
+  test('every movement with the balance after it', async () => {
+    const made = await json('statement', activity.usd);
+    expect(made).toMatchObject({
+      account: activity.usd,
+      currency: 'USD',
+      openingMinor: '0',
+      closingMinor: '65000',
+      pendingMinor: '10000',
+    });
+    expect(made.lines).toEqual([
+      line(1, 'mint:USD', '50000', '0', '50000'),
+      line(2, 'mint:USD', '25000', '0', '75000'),
+      { ...line(3, 'transit:USD', '-10000', '0', '65000'), transaction: activity.completed },
+      { ...line(4, 'transit:USD', '0', '10000', '65000'), transaction: activity.pending },
+    ]);
+  });
+
+  test('of a part of the past, which begins with what was there', async () => {
+    const [from, to] = [String(events[2]!.position), String(events[3]!.position)];
+    const made = await json('statement', activity.usd, '--from', from, '--to', to);
+    expect(made).toMatchObject({ openingMinor: '50000', closingMinor: '65000', pendingMinor: '0' });
+    expect(made.lines.map((one: { event: string }) => one.event)).toEqual(['DepositReceived', 'AccountDebited']);
+  });
+
+  test('of a system account adds up to its balance', async () => {
+    const made = await json('statement', 'mint:USD');
+    expect([made.closingMinor, made.lines.length]).toEqual(['-75000', 2]);
+    const { out } = await ops('statement', 'mint:USD');
+    expect(out).toMatch(/DepositReceived +-500\.00 USD +-500\.00 USD +account:/);
+    expect(out).toMatch(/^ +closing +0\.00 USD +-750\.00 USD$/m);
+  });
+
+  const line = (event: number, counterpart: string, posted: string, pending: string, balance: string) => ({
+    position: events[event]!.position,
+    at: events[event]!.at,
+    event: events[event]!.type,
+    counterpart,
+    transaction: expect.stringMatching(/^Transaction:/),
+    postedMinor: posted,
+    pendingMinor: pending,
+    balanceMinor: balance,
+  });
+});
+
+describe('trial-balance', () => {
+  test('is zero in every currency, from the log as from the journal', async () => {
+    const { lines, totals, isBalanced } = await json('trial-balance');
+    expect([totals, isBalanced]).toEqual([{ EUR: '0', USD: '0' }, true]);
+    expect(lines).toContainEqual({
+      account: 'platforms',
+      currency: 'USD',
+      inMinor: '75000',
+      outMinor: '10000',
+      balanceMinor: '65000',
+    });
+    const journal = await json('trial-balance', '--journal');
+    expect([journal.lines, journal.totals]).toEqual([lines, totals]);
+    expect((await ops('trial-balance')).out).toMatch(/^platforms +750\.00 USD +100\.00 USD +650\.00 USD$/m);
+  });
+
+  test('at every position of the log', async () => {
+    const head = await platform.engine.store.head();
+    for (let at = 0; at <= head; at += 1) {
+      expect(await json('trial-balance', '--at', String(at))).toMatchObject({ isBalanced: true });
+    }
+    const first = await json('trial-balance', '--at', String(events[1]!.position));
+    expect(first).toMatchObject({
+      position: events[1]!.position,
+      lines: [
+        { account: 'mint', currency: 'USD', inMinor: '0', outMinor: '50000', balanceMinor: '-50000' },
+        { account: 'platforms', currency: 'USD', inMinor: '50000', outMinor: '0', balanceMinor: '50000' },
+      ],
+    });
+  });
+
+  test('cannot be asked of the journal as of the past', async () => {
+    expect(await ops('trial-balance', '--journal', '--at', '3')).toMatchObject({ code: 2, out: '' });
+  });
+});

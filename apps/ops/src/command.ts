@@ -1,0 +1,57 @@
+import { InvalidArgumentError } from 'commander';
+import { parsePublicId } from '../../../libs/kernel/ids.ts';
+import type { Config } from '../../../libs/runtime/config.ts';
+import type { Engine } from '../../shared/engine.ts';
+import type { Output, Streams } from './output.ts';
+
+/** Exit codes: 0 fine; 1 something is wrong, in the data or with the command; 2 the command line cannot be understood. */
+export const FINE = 0;
+export const WRONG = 1;
+export const MISUSED = 2;
+
+/** What a command line runs in. */
+export interface Surroundings extends Streams {
+  stdin: NodeJS.ReadableStream;
+  /** Checks and gives the configuration. */
+  config: () => Config;
+  /** Gives a command the engine it works on. */
+  connect: <T>(work: (engine: Engine) => Promise<T>, out: Output) => Promise<T>;
+}
+
+/** The options that every command has. */
+export interface CommonOptions {
+  json?: true;
+}
+
+/** How a command does its work; the work answers the exit code. */
+export interface Perform {
+  /** On the engine of the deployment. */
+  onEngine(options: CommonOptions, work: (engine: Engine, out: Output) => Promise<number>): Promise<void>;
+  /** Without one. */
+  alone(options: CommonOptions, work: (out: Output, surroundings: Surroundings) => Promise<number>): Promise<void>;
+}
+
+/** Reads a whole number of at least `least`. */
+export const wholeNumber =
+  (least = 0) =>
+  (text: string): number => {
+    const number = Number(text);
+    if (/^\d+$/.test(text) && Number.isSafeInteger(number) && number >= least) return number;
+    throw new InvalidArgumentError(`It must be a whole number, at least ${least}.`);
+  };
+
+/** Reads `Platform:<uuid>`, `PlatformConfig:<uuid>` or a bare uuid. */
+export function platformId(text: string): string {
+  const uuid =
+    parsePublicId('Platform', text) ??
+    parsePublicId('PlatformConfig', text) ??
+    parsePublicId('Platform', `Platform:${text}`);
+  if (uuid !== undefined) return uuid;
+  throw new InvalidArgumentError('It must be the id of a platform, a uuid.');
+}
+
+/** Collects an option that may be given several times, or with several values joined by commas. */
+export const several = (text: string, before: readonly string[] = []): string[] => [
+  ...before,
+  ...text.split(',').filter((one) => one !== ''),
+];

@@ -1,0 +1,107 @@
+import type { Command } from 'commander';
+import { parsePublicId } from '../../../../libs/kernel/ids.ts';
+import { type CommonOptions, FINE, type Perform, several } from '../command.ts';
+import { type ExportOptions, exportLog, fileSink } from '../export.ts';
+import { importLog } from '../import.ts';
+import { exportKeys, importKeys } from '../keys.ts';
+import { type Moment, moment } from '../moment.ts';
+import { count, counted } from '../output.ts';
+import { whoami } from '../reveal.ts';
+
+interface Options extends CommonOptions {
+  from?: Moment;
+  to?: Moment;
+  type?: string[];
+  customer?: string;
+  reveal?: true;
+  by?: string;
+  output?: string;
+}
+
+/** `export`, `import`, `keys export`, `keys import`. */
+export function addExportCommands(program: Command, perform: Perform): void {
+  program
+    .command('export')
+    .description('Writes the log as NDJSON, in its order and byte by byte. Personal data stays encrypted.')
+    .option('--from <moment>', 'from a position, a date or a time on', moment('first'))
+    .option('--to <moment>', 'up to a position, a date (its end, UTC) or a time', moment('last'))
+    .option('--type <types>', 'only events of these types', several)
+    .option('--customer <id>', 'only what concerns a customer: Customer:<uuid>')
+    .option('--reveal', 'personal data in clear beside it, which is recorded in the log first')
+    .option('--by <name>', 'who asks, for the record; the user of this machine when absent')
+    .option('--output <file>', 'into a file, which an interrupted export goes on with when it is run again')
+    .action((options: Options, command: Command) => {
+      const customerId = options.customer && parsePublicId('Customer', options.customer);
+      if (options.customer && !customerId) command.error('error: --customer must be Customer:<uuid>');
+      const asked: ExportOptions = {
+        ...(options.from && { from: options.from }),
+        ...(options.to && { to: options.to }),
+        ...(options.type && { types: options.type }),
+        ...(customerId && { customerId }),
+        ...(options.reveal && { reveal: { by: options.by ?? whoami() } }),
+      };
+      return perform.onEngine(options, async (engine, out) => {
+        if (options.output !== undefined) await intoFile(options.output);
+        else await exportLog(engine, asked, { write: (line) => out.stream(line) }, out);
+        return FINE;
+
+        async function intoFile(file: string): Promise<void> {
+          const sink = await fileSink(file);
+          const end = await exportLog(engine, asked, sink, out).finally(() => sink.close());
+          sink.finish();
+          out.progressDone();
+          out.result({ file, ...end });
+          out.line(`${counted(end.events, 'event')} in ${file}, sha256 ${end.sha256}`);
+        }
+      });
+    });
+  program
+    .command('import')
+    .description('Brings a whole export into an empty event store. No webhook is sent for it again.')
+    .argument('<file>', 'the file of an export; - for the standard input')
+    .option('--resume', 'go on with an import that was interrupted')
+    .action((file: string, options: CommonOptions & { resume?: true }) =>
+      perform.alone(options, (out, { connect, stdin }) =>
+        connect(async (engine) => {
+          const source = file === '-' ? stdin : file;
+          const done = await importLog(engine, source, { resume: options.resume === true, out });
+          out.progressDone();
+          out.result(done);
+          const before = done.resumed > 0 ? `, ${count(done.resumed)} of them were there` : '';
+          out.line(
+            `${counted(done.events, 'event')} in ${done.seconds.toFixed(1)} s${before}; the log ends at ${done.head}`,
+          );
+          out.line('Personal data needs its keys: `ops keys import`. Read models follow when the platform starts.');
+          return FINE;
+        }, out),
+      ),
+    );
+  addKeys(program, perform);
+}
+
+function addKeys(program: Command, perform: Perform): void {
+  const group = program.command('keys').description('The keys of personal data, wrapped by the master key.');
+  group
+    .command('export')
+    .description('Writes the wrapped keys as NDJSON. Keep it apart from the log: with the master key it opens it.')
+    .action((options: CommonOptions) =>
+      perform.onEngine(options, async (engine, out) => {
+        await exportKeys(engine, out);
+        return FINE;
+      }),
+    );
+  group
+    .command('import')
+    .description('Brings wrapped keys in. Both deployments must have the same master key.')
+    .argument('<file>', 'the file of `keys export`; - for the standard input')
+    .action((file: string, options: CommonOptions) =>
+      perform.alone(options, (out, { connect, stdin }) =>
+        connect(async (engine) => {
+          const keys = await importKeys(engine, file === '-' ? stdin : file);
+          out.result({ keys });
+          out.line(counted(keys, 'key'));
+          return FINE;
+        }, out),
+      ),
+    );
+}

@@ -1,0 +1,62 @@
+import type { Command } from 'commander';
+import { projections } from '../../../../projections/index.ts';
+import { type Rebuilt, rebuild } from '../../../projector/src/rebuild.ts';
+import { type CommonOptions, FINE, type Perform, wholeNumber } from '../command.ts';
+import { count, counted, howFar, type Output, shownValue } from '../output.ts';
+
+interface Options extends CommonOptions {
+  all?: true;
+  atOnce?: number;
+  skip?: number[];
+  ahead?: true;
+}
+
+const positions = (text: string, before: readonly number[] = []): number[] => [
+  ...before,
+  ...text.split(',').map(wholeNumber(1)),
+];
+
+/** `rebuild <projection…|--all>`. */
+export function addRebuild(program: Command, perform: Perform): void {
+  program
+    .command('rebuild')
+    .description(
+      'Builds read models anew from the log and exchanges them for the live ones. Interrupted, it goes on next time.',
+    )
+    .argument('[projections...]', `of ${projections.map(({ name }) => name).join(', ')}`)
+    .option('--all', 'every read model')
+    .option('--at-once <number>', 'fill at most so many by one pass over the log, to save memory', wholeNumber(1))
+    .option('--skip <positions>', 'pass over these events, here and from now on; it is recorded', positions)
+    .option('--ahead', 'only fill the new tables; a later rebuild goes on from them and exchanges')
+    .action((names: string[], options: Options, command: Command) => {
+      const unknown = names.find((name) => !projections.some((projection) => projection.name === name));
+      if (unknown !== undefined) command.error(`error: there is no read model ${unknown}`);
+      if (names.length > 0 === (options.all === true)) command.error('error: name read models, or give --all');
+      const chosen = projections.filter(({ name }) => options.all || names.includes(name));
+      return perform.onEngine(options, async (engine, out) => {
+        const done = await rebuild(engine, chosen, {
+          skip: options.skip ?? [],
+          signal: out.signal,
+          ...(options.atOnce && { atOnce: options.atOnce }),
+          ...(options.ahead && { ahead: true }),
+          progress: (at) => out.progress(() => howFar(at)),
+        });
+        tell(done, out);
+        return FINE;
+      });
+    });
+}
+
+function tell(done: Rebuilt, out: Output): void {
+  out.progressDone();
+  out.result(done);
+  const rate = done.seconds > 0 ? count(done.events / done.seconds) : '0';
+  out.line(`${counted(done.events, 'event')} in ${done.seconds.toFixed(1)} s (${rate}/s)`);
+  for (const { name, rows, compared } of done.tables) {
+    const differed = compared && compared.differing > 0 ? `${count(compared.differing)} differed` : 'as before';
+    out.line(`  ${name}: ${counted(rows, 'row')}, ${compared === undefined ? 'new shape' : differed}`);
+    for (const { id, field, live, rebuilt } of compared?.differences ?? []) {
+      out.line(`    ${id}: ${field} was ${shownValue(live)}, is ${shownValue(rebuilt)}`);
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import type { Command } from 'commander';
+import { type CommonOptions, FINE, type Perform, wholeNumber } from '../command.ts';
+import { count, counted, duration, type Output } from '../output.ts';
+import { type Follower, readStatus, type Status } from '../status.ts';
+
+const SAMPLE_MS = 1_000;
+
+/** `status`. */
+export function addStatus(program: Command, perform: Perform): void {
+  program
+    .command('status')
+    .description('How read models, processes, timers and deliveries stand, and who works on them.')
+    .option('--sample <ms>', 'how long to watch, for the rates', wholeNumber(), SAMPLE_MS)
+    .action((options: CommonOptions & { sample: number }) =>
+      perform.onEngine(options, async (engine, out) => {
+        const status = await readStatus(engine, options.sample);
+        out.result(status);
+        tell(status, out);
+        return FINE;
+      }),
+    );
+}
+
+function tell(status: Status, out: Output): void {
+  const { head, followers, leases, timers, deliveries, parked, deliveriesFrom, skipped } = status;
+  out.line(`The log ends at position ${count(head)}.`);
+  out.line();
+  out.table(
+    [
+      ['FOLLOWER', 'OF', 'POSITION', 'BEHIND', 'SINCE', 'RATE', 'OWNER', 'HEARTBEAT', 'LAST ERROR'],
+      ...followers.map(row),
+    ],
+    [2, 3, 4, 5, 7],
+  );
+  for (const { name, owner, heartbeatSeconds } of leases) {
+    out.line(`${name}: ${owner ? `held by ${owner}, heartbeat ${duration(heartbeatSeconds)} ago` : 'held by nobody'}`);
+  }
+  out.line();
+  out.table(
+    [
+      ['TIMERS OF', 'WAITING', 'DUE', 'LATE', 'NEXT'],
+      ...timers.map((one) => [
+        one.process,
+        count(one.waiting),
+        count(one.due),
+        one.due > 0 ? duration(one.lateSeconds) : '-',
+        one.nextAt,
+      ]),
+    ],
+    [1, 2, 3],
+  );
+  out.line();
+  out.table(
+    [
+      ['DELIVERIES TO', 'ENVIRONMENT', 'PENDING', 'DUE', 'LATE', 'FAILED', 'LAST ERROR'],
+      ...deliveries.map((one) => [
+        one.platform,
+        one.environment,
+        count(one.pending),
+        count(one.due),
+        one.due > 0 ? duration(one.lateSeconds) : '-',
+        count(one.failed),
+        one.lastError ?? '',
+      ]),
+    ],
+    [2, 3, 4, 5],
+  );
+  out.line();
+  out.line(`Parked work of processes: ${count(parked)}${parked > 0 ? ', see `dead-letters`' : ''}.`);
+  if (deliveriesFrom !== undefined) out.line(`Webhooks are sent for events after position ${deliveriesFrom}.`);
+  if (skipped.length > 0) out.line(`Read models pass over ${counted(skipped.length, 'event')}: ${skipped.join(', ')}.`);
+}
+
+function row(one: Follower): string[] {
+  return [
+    one.name,
+    one.kind,
+    count(one.position),
+    `${count(one.lagEvents)}${one.isMore ? '+' : ''}`,
+    one.lagEvents > 0 ? duration(one.lagSeconds) : '-',
+    `${count(one.rate)}/s`,
+    one.owner ?? '-',
+    one.heartbeatSeconds === undefined ? '-' : duration(one.heartbeatSeconds),
+    one.lastError ?? '',
+  ];
+}

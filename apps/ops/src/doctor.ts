@@ -1,0 +1,210 @@
+import { access, constants, stat, statfs } from 'node:fs/promises';
+import path from 'node:path';
+import pg from 'pg';
+import type { Config } from '../../../libs/runtime/config.ts';
+import { pendingMigrations } from '../../../migrations/index.ts';
+import { projections } from '../../../projections/index.ts';
+import { type Database, openDatabase } from '../../shared/database.ts';
+import { openEngine } from '../../shared/engine.ts';
+import { loggerOf } from './connection.ts';
+import { count, duration, type Output } from './output.ts';
+import { readStatus, type Status } from './status.ts';
+
+/** What was looked at, what came of it and, unless it is fine, what to do. */
+export interface Diagnosis {
+  check: string;
+  outcome: 'ok' | 'warn' | 'fail';
+  message: string;
+  advice?: string;
+}
+
+const MB = 1024 ** 2;
+const CLOCKS_WARN_MS = 1_000;
+const CLOCKS_FAIL_MS = 30_000;
+const DISK_WARN_MB = 5_000;
+const DISK_FAIL_MB = 500;
+const LAG_WARN_SECONDS = 10;
+const LAG_FAIL_SECONDS = 60;
+const HEARTBEAT_SECONDS = 10;
+const CONNECTIONS_WARN = 0.8;
+
+const ok = (check: string, message: string): Diagnosis => ({ check, outcome: 'ok', message });
+const warn = (check: string, message: string, advice: string): Diagnosis => ({
+  check,
+  outcome: 'warn',
+  message,
+  advice,
+});
+const fail = (check: string, message: string, advice: string): Diagnosis => ({
+  check,
+  outcome: 'fail',
+  message,
+  advice,
+});
+const messageOf = (error: unknown): string => (error instanceof Error && error.message) || String(error);
+
+/** Looks at everything a deployment stands on, from the configuration up; stops where nothing further can be seen. */
+export async function* diagnose(configure: () => Config, out: Pick<Output, 'note'>): AsyncGenerator<Diagnosis> {
+  let config: Config;
+  try {
+    config = configure();
+  } catch (error) {
+    yield fail('configuration', messageOf(error), 'Correct the variables that are named; README.md lists all of them.');
+    return;
+  }
+  yield ok('configuration', 'every variable is allowed');
+  yield* folder(config);
+  let database: Database;
+  try {
+    database = await openDatabase(config, { logger: loggerOf(out), join: true });
+  } catch (error) {
+    yield fail(
+      'connectivity',
+      messageOf(error),
+      'See that PostgreSQL runs, can be reached from here, and that its keys are there.',
+    );
+    return;
+  }
+  try {
+    yield* server(database.url);
+    const pending = await pendingMigrations(database.url);
+    if (pending.length > 0) {
+      yield fail('migrations', `${pending.join(', ')} to come`, 'Run `ops migrate`.');
+      return;
+    }
+    yield ok('migrations', 'the schema is the newest');
+    yield* deployment(database, out);
+  } finally {
+    await database.stop();
+  }
+}
+
+async function* folder({ dataDir, databaseUrl, masterKey }: Config): AsyncGenerator<Diagnosis> {
+  const exists = await stat(dataDir).catch(() => undefined);
+  if (!exists) {
+    const isNeeded = databaseUrl === undefined || masterKey === undefined;
+    if (isNeeded) yield warn('data folder', `${dataDir} is not there yet`, 'The first start makes it.');
+    return;
+  }
+  try {
+    await access(dataDir, constants.R_OK | constants.W_OK);
+    yield ok('data folder', dataDir);
+  } catch {
+    yield fail('data folder', `${dataDir} cannot be written`, 'Give it to the user that runs the platform.');
+  }
+  const keys = await stat(path.join(dataDir, 'keys')).catch(() => undefined);
+  if (keys && (keys.mode & 0o077) !== 0)
+    yield fail('keys', `${path.join(dataDir, 'keys')} can be read by others`, 'chmod -R go= on it.');
+  const { bavail, bsize } = await statfs(dataDir);
+  yield disk((bavail * bsize) / MB);
+}
+
+function disk(freeMb: number): Diagnosis {
+  const message = `${count(freeMb)} MB free in the data folder`;
+  const advice = 'Make room before it is full: PostgreSQL stops when it cannot write.';
+  if (freeMb < DISK_FAIL_MB) return fail('disk', message, advice);
+  return freeMb < DISK_WARN_MB ? warn('disk', message, advice) : ok('disk', message);
+}
+
+async function* server(url: string): AsyncGenerator<Diagnosis> {
+  const client = new pg.Client({ connectionString: url, application_name: 'ledgerline-doctor' });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    const askedMs = Date.now();
+    const { rows } = await client.query<{ now: Date; version: string; size: string; used: number; most: number }>(
+      `SELECT clock_timestamp() AS now, current_setting('server_version') AS version,
+              pg_database_size(current_database()) AS size, (SELECT count(*)::int FROM pg_stat_activity) AS used,
+              current_setting('max_connections')::int AS most`,
+    );
+    const answeredMs = Date.now();
+    const { now, version, size, used, most } = rows[0]!;
+    const told = `PostgreSQL ${version}, answers in ${answeredMs - askedMs} ms, ${count(Number(size) / MB)} MB`;
+    yield ok('connectivity', told);
+    yield used > most * CONNECTIONS_WARN
+      ? warn('connections', `${used} of ${most} are in use`, 'Raise max_connections, or run fewer processes.')
+      : ok('connections', `${used} of ${most} are in use`);
+    yield clocks((askedMs + answeredMs) / 2 - now.getTime());
+    const unsafe = await client.query<{ name: string; setting: string }>(
+      `SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND setting = 'off'`,
+    );
+    yield unsafe.rows.length > 0
+      ? fail(
+          'durability',
+          unsafe.rows.map(({ name }) => `${name} is off`).join(', '),
+          'Switch it on: acknowledged payments could be lost.',
+        )
+      : ok('durability', 'commits are on disk before they are answered');
+  } finally {
+    await client.end();
+  }
+}
+
+function clocks(differenceMs: number): Diagnosis {
+  const apart = Math.abs(differenceMs);
+  const message = `this machine is ${duration(apart / 1_000)} ${differenceMs < 0 ? 'behind' : 'ahead of'} the database`;
+  const advice = 'Synchronise both by NTP: expiries, timers and signatures go by these clocks.';
+  if (apart > CLOCKS_FAIL_MS) return fail('clocks', message, advice);
+  return apart > CLOCKS_WARN_MS ? warn('clocks', message, advice) : ok('clocks', 'this machine and the database agree');
+}
+
+async function* deployment(database: Database, out: Pick<Output, 'note'>): AsyncGenerator<Diagnosis> {
+  const engine = await openEngine({ databaseUrl: database.url, masterKey: database.masterKey, logger: loggerOf(out) });
+  try {
+    const { rows: wrapped } = await engine.pool.query<{ subject: string; wrapped: Buffer }>(
+      'SELECT subject, wrapped FROM subject_keys WHERE wrapped IS NOT NULL LIMIT 1',
+    );
+    const [key] = wrapped;
+    if (key && !engine.keys.opens(key.subject, key.wrapped)) {
+      const advice = 'Set MASTER_KEY to the key used so far: personal data cannot be read without it.';
+      yield fail('master key', 'it does not open the keys of personal data', advice);
+    } else yield ok('master key', key ? 'it opens the keys of personal data' : 'nothing is encrypted yet');
+    const { rows } = await engine.pool.query<{ name: string; version: number }>(
+      'SELECT name, version FROM read_tables',
+    );
+    const versions = new Map(rows.map(({ name, version }) => [name, version]));
+    const outdated = projections.filter(({ name, version }) => versions.get(name) !== version).map(({ name }) => name);
+    yield outdated.length > 0
+      ? warn(
+          'read models',
+          `${outdated.join(', ')}: of another version or not there`,
+          'Start the platform once, or run `ops rebuild --all`.',
+        )
+      : ok('read models', 'all have the shape of this version');
+    yield* work(await readStatus(engine, 0));
+  } finally {
+    await engine.close();
+  }
+}
+
+/** What the status of the background work means. */
+export function* work(status: Status): Generator<Diagnosis> {
+  for (const one of status.followers) {
+    const message = `${one.name} is ${count(one.lagEvents)} events, ${duration(one.lagSeconds)} behind`;
+    const why = one.lastError && one.lagEvents > 0 ? ` (${one.lastError})` : '';
+    const advice = one.owner ? 'See the log of its owner.' : 'See that its role runs.';
+    if (one.lagSeconds > LAG_FAIL_SECONDS) yield fail('lag', message + why, advice);
+    else if (one.lagSeconds > LAG_WARN_SECONDS) yield warn('lag', message + why, advice);
+    else yield ok('lag', one.lagEvents > 0 ? message : `${one.name} is up to date`);
+    if (one.heartbeatSeconds !== undefined && one.heartbeatSeconds > HEARTBEAT_SECONDS) {
+      const silent = `${one.owner} has held ${one.name} without a heartbeat for ${duration(one.heartbeatSeconds)}`;
+      yield warn('leases', silent, 'Start its role: whoever starts takes it over.');
+    }
+  }
+  const late = status.timers.filter(({ lateSeconds }) => lateSeconds > LAG_WARN_SECONDS);
+  for (const { process, due, lateSeconds } of late) {
+    const advice = 'See that a worker runs, and what its log says.';
+    yield warn('timers', `${count(due)} of ${process} are due, the earliest for ${duration(lateSeconds)}`, advice);
+  }
+  if (late.length === 0) yield ok('timers', 'none is late');
+  const behind = status.deliveries.filter(({ lateSeconds, failed }) => lateSeconds > LAG_FAIL_SECONDS || failed > 0);
+  for (const { platform, environment, due, lateSeconds, failed, lastError } of behind) {
+    const told = `${count(due)} due for ${duration(lateSeconds)}, ${count(failed)} given up${lastError ? ` (${lastError})` : ''}`;
+    const advice = 'See `ops deliveries`; when the receiver is well again, `ops recover --since …`.';
+    yield warn('deliveries', `${platform} ${environment}: ${told}`, advice);
+  }
+  if (behind.length === 0) yield ok('deliveries', 'none is late or given up');
+  yield status.parked > 0
+    ? warn('dead letters', `${count(status.parked)} parked`, 'See `ops dead-letters`.')
+    : ok('dead letters', 'nothing is parked');
+}

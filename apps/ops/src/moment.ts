@@ -1,0 +1,40 @@
+import { InvalidArgumentError } from 'commander';
+import type { RecordedEvent } from '../../../libs/kernel/messages.ts';
+
+/** A point of the past: a position of the log, or a time as events carry it (RFC 3339 UTC with milliseconds). */
+export type Moment = { position: number } | { at: string };
+
+const DATE = /^\d{4}-\d\d-\d\d$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
+const LAST_MS_OF_DAY = 86_399_999;
+
+/** Reads a position, a time with its zone, or a date (UTC), which stands for its first or its last millisecond. */
+export const moment =
+  (edge: 'first' | 'last') =>
+  (text: string): Moment => {
+    if (/^\d{1,15}$/.test(text)) return { position: Number(text) };
+    const ms = DATE.test(text) || TIME.test(text) ? Date.parse(text) : Number.NaN;
+    if (Number.isNaN(ms))
+      throw new InvalidArgumentError('It must be a position, a date, or a time like 2025-10-13T12:00:00Z.');
+    return { at: new Date(DATE.test(text) && edge === 'last' ? ms + LAST_MS_OF_DAY : ms).toISOString() };
+  };
+
+/** Reads a time with its zone, or a date (UTC). */
+export function timeMs(text: string): number {
+  const found = moment('first')(text);
+  if ('at' in found) return Date.parse(found.at);
+  throw new InvalidArgumentError('It must be a date, or a time like 2025-10-13T12:00:00Z.');
+}
+
+type Placed = Pick<RecordedEvent, 'position' | 'at'>;
+
+/** True when the event belongs to the past that ends with the moment, which is part of it. */
+export const isUpTo = (until: Moment | undefined, event: Placed): boolean =>
+  until === undefined || ('position' in until ? event.position <= until.position : event.at <= until.at);
+
+/** True when the event belongs to what begins with the moment, which is part of it. */
+export const isFrom = (since: Moment | undefined, event: Placed): boolean =>
+  since === undefined || ('position' in since ? event.position >= since.position : event.at >= since.at);
+
+/** As a person would say it. */
+export const shownMoment = (at: Moment): string => ('position' in at ? `position ${at.position}` : at.at);

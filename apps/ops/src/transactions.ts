@@ -1,0 +1,143 @@
+import type { PaymentEvent, PaymentTerms } from '../../../libs/domain/payments/payment.events.ts';
+import { paymentEventTypes } from '../../../libs/domain/payments/payment.events.ts';
+import { type PaymentState, payment } from '../../../libs/domain/payments/payment.ts';
+import type { RecordedEvent } from '../../../libs/kernel/messages.ts';
+import { movements } from '../../../projections/journal.ts';
+
+/** Phases in which a payment has nothing on its way. */
+const AT_REST = new Set<PaymentState['phase']>(['DONE', 'EXPIRED', 'REFUSED']);
+
+const isPaymentEvent = new Set<string>(paymentEventTypes);
+
+interface Tracked {
+  state: PaymentState;
+  /** What it moved so far, per account. */
+  net: Map<string, bigint>;
+  /** Position of its last event or movement. */
+  position: number;
+  /** The platform could not give its fee back; the service advanced it. */
+  isFeeCovered: boolean;
+}
+
+/** A transaction whose ledger entries are not what its terms and its outcome say. */
+export interface Unexplained {
+  paymentId: string;
+  position: number;
+  message: string;
+}
+
+/**
+ * Holds every transaction against its ledger entries: when it has come to rest, the accounts must have moved by exactly what it was quoted
+ * at and how it ended; and no entry may belong to none. In memory are only those that are under way, or wrong.
+ */
+export class Transactions {
+  count = 0;
+  private readonly tracked = new Map<string, Tracked>();
+
+  take(event: RecordedEvent): void {
+    if (event.type === 'PaymentQuoted' || event.type === 'DepositReceived') this.count += 1;
+    if (event.type === 'DepositReceived') return; // it is the transaction and its entry
+    const moved = movements(event);
+    const isOwn = isPaymentEvent.has(event.type);
+    if (!isOwn && moved.length === 0) return;
+    const { paymentId } = event.data as { paymentId: string };
+    const one = this.tracked.get(paymentId) ?? {
+      state: payment.initial,
+      net: new Map(),
+      position: 0,
+      isFeeCovered: false,
+    };
+    this.tracked.set(paymentId, one);
+    one.position = event.position;
+    for (const { from, to, amountMinor } of moved) {
+      add(one.net, from, -amountMinor);
+      add(one.net, to, amountMinor);
+    }
+    if (isOwn) one.state = payment.evolve(one.state, event as unknown as PaymentEvent & { at: string });
+    if (event.type === 'PlatformFeeReversed' && moved.length > 0) one.isFeeCovered = true;
+    if (AT_REST.has(one.state.phase) && difference(one) === undefined) this.tracked.delete(paymentId);
+  }
+
+  /** True while a payment may have money reserved or on its way. */
+  isUnderWay(paymentId: string): boolean {
+    const one = this.tracked.get(paymentId);
+    return one !== undefined && one.state.phase !== 'NONE' && !AT_REST.has(one.state.phase);
+  }
+
+  /** Those that are wrong, once all events were taken. */
+  *unexplained(): Generator<Unexplained> {
+    for (const [paymentId, one] of this.tracked) {
+      const { state, position } = one;
+      if (state.phase === 'NONE') {
+        yield { paymentId, position, message: 'moves money, but there is no such transaction under way' };
+      } else if (AT_REST.has(state.phase)) {
+        yield { paymentId, position, message: `${state.status}, but ${difference(one)}` };
+      }
+    }
+  }
+}
+
+function add(net: Map<string, bigint>, account: string, minor: bigint): void {
+  const sum = (net.get(account) ?? 0n) + minor;
+  if (sum === 0n) net.delete(account);
+  else net.set(account, sum);
+}
+
+/** The first account that did not move as it should have; undefined when all did. */
+function difference(one: Tracked): string | undefined {
+  const expected = expectedOf(one);
+  for (const account of new Set([...expected.keys(), ...one.net.keys()])) {
+    const [should, did] = [expected.get(account) ?? 0n, one.net.get(account) ?? 0n];
+    if (should !== did) return `${account} moved by ${did}, its terms and outcome say ${should}`;
+  }
+  return undefined;
+}
+
+/** How accounts must have moved in sum, by the terms and the outcome of a transaction at rest. */
+function expectedOf({ state, isFeeCovered }: Tracked): Map<string, bigint> {
+  const { status, refund, terms, destination, isSettled, isFeeCredited } = state;
+  if (status === 'EXPIRED' || state.phase === 'REFUSED') return new Map();
+  if (!refund) return status === 'COMPLETED' ? carriedOut(state) : new Map();
+  if (refund.status === 'COMPLETED') return returned(state, isFeeCovered);
+  if (destination.kind === 'INTERNAL') return carriedOut(state, `suspense:${terms.receivingCurrency}`, isFeeCredited);
+  if (isSettled) return carriedOut(state);
+  const aside = new Map<string, bigint>();
+  add(aside, sourceOf(state), -terms.sendingMinor);
+  add(aside, `suspense:${terms.sendingCurrency}`, terms.sendingMinor);
+  return aside;
+}
+
+const sourceOf = ({ source, terms }: PaymentState): string =>
+  source.kind === 'INTERNAL' ? `account:${source.accountId}` : `rail:${terms.sendingCurrency}`;
+
+const destinationOf = ({ destination, terms }: PaymentState): string =>
+  destination.kind === 'INTERNAL' ? `account:${destination.accountId}` : `rail:${terms.receivingCurrency}`;
+
+function carriedOut(state: PaymentState, to = destinationOf(state), isFeeCredited = true): Map<string, bigint> {
+  const { terms } = state;
+  const { sendingCurrency: sending, receivingCurrency: receiving } = terms;
+  const net = new Map<string, bigint>();
+  add(net, sourceOf(state), -terms.sendingMinor);
+  add(net, `fees:${sending}`, terms.serviceFeeMinor);
+  add(net, feeAccountOf(state, isFeeCredited), terms.platformFeeMinor);
+  if (sending !== receiving) convert(net, terms);
+  add(net, to, terms.receivingMinor);
+  return net;
+}
+
+const feeAccountOf = ({ platformFeeAccountId, terms }: PaymentState, isCredited: boolean): string =>
+  isCredited ? `account:${platformFeeAccountId}` : `suspense:${terms.sendingCurrency}`;
+
+function convert(net: Map<string, bigint>, terms: PaymentTerms): void {
+  add(net, `fx:${terms.sendingCurrency}`, terms.convertedMinor);
+  add(net, `fx:${terms.receivingCurrency}`, -terms.receivingMinor);
+}
+
+/** Nothing is left of it, but for a fee that the platform kept and the service advanced. */
+function returned(state: PaymentState, isFeeCovered: boolean): Map<string, bigint> {
+  const net = new Map<string, bigint>();
+  if (!isFeeCovered) return net;
+  add(net, feeAccountOf(state, true), state.terms.platformFeeMinor);
+  add(net, `receivable:${state.terms.sendingCurrency}`, -state.terms.platformFeeMinor);
+  return net;
+}
