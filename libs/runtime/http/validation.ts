@@ -1,7 +1,7 @@
 import { type ArgumentMetadata, Body, type PipeTransform } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, getSchemaPath } from '@nestjs/swagger';
 import { plainToInstance } from 'class-transformer';
-import { type ValidationError, validateSync } from 'class-validator';
+import { getMetadataStorage, type ValidationError, validateSync } from 'class-validator';
 import { type FieldError, reject, rejectFields } from '../../kernel/errors.ts';
 import { type BodyClass, faultsOf, oneOfSchema, variantOf, variantRule } from './fields.ts';
 import { type Fault, isObject, join } from './rules.ts';
@@ -11,6 +11,8 @@ const MAX_ERRORS = 100;
 const MAX_PATH = 200;
 
 const plainTypes: unknown[] = [undefined, Object, String, Number, Boolean, Array, Buffer];
+
+rememberRules();
 
 /**
  * The pipe that turns bodies and query strings into instances of their classes. Every invalid field is reported at once, as
@@ -42,6 +44,18 @@ export function fieldError(path: string, { at, says, message, ...fault }: Fault)
   const field = whole.length > MAX_PATH ? `${whole.slice(0, MAX_PATH)}…` : whole;
   const { constraint, ...more } = fault;
   return { field, constraint, message: message ?? `${field} ${says}.`, ...more };
+}
+
+/** class-validator goes through the rules of every class for each object it validates; those of one class never change. */
+function rememberRules(): void {
+  const storage = getMetadataStorage();
+  const find = storage.getTargetValidationMetadatas.bind(storage);
+  const known = new WeakMap<object, ReturnType<typeof find>>();
+  storage.getTargetValidationMetadatas = (type, ...options) => {
+    const rules = known.get(type) ?? find(type, ...options);
+    known.set(type, rules);
+    return rules;
+  };
 }
 
 function objectOf(value: unknown): object {
