@@ -6,6 +6,7 @@ import * as webhooks from './0003_webhooks.ts';
 import * as leases from './0004_leases.ts';
 import * as deadLetters from './0005_dead_letters.ts';
 import * as relays from './0006_relays.ts';
+import * as keyReservations from './0007_key_reservations.ts';
 
 const migrations: Record<string, Migration> = {
   '0001_event_log': eventLog,
@@ -14,6 +15,7 @@ const migrations: Record<string, Migration> = {
   '0004_leases': leases,
   '0005_dead_letters': deadLetters,
   '0006_relays': relays,
+  '0007_key_reservations': keyReservations,
 };
 
 /** The migrations that a database has not had yet, oldest first. It is not changed. */

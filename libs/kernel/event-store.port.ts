@@ -34,9 +34,8 @@ export interface Append {
 
 /** What became of one append. The others of the same flush are not touched by its failure. */
 export type AppendOutcome =
-  | { outcome: 'appended'; firstPosition: number }
-  | { outcome: 'conflict' }
-  | { outcome: 'key-taken'; key: string };
+  /** The last event stands at `firstPosition` + number of events - 1; the others there or before, in order. Without events: where the log stands. */
+  { outcome: 'appended'; firstPosition: number } | { outcome: 'conflict' } | { outcome: 'key-taken'; key: string };
 
 export interface Snapshot {
   stream: string;
@@ -62,6 +61,10 @@ export interface StreamRead {
 export interface EventStore {
   /** How many flushes may be under way at once, each on other streams. */
   readonly flushesInFlight: number;
+  /** About how far the positions of neighbouring events lie apart: 1 where they are contiguous. */
+  readonly positionStride: number;
+  /** At most so many commands go into one append, where the store limits its size. */
+  readonly commandsPerAppend?: number;
   /**
    * Appends to several streams in one flush, each stream and each answer's key at most once in it. An append without events only checks
    * the expected revision and remembers its answers. Throws when the outcome is unknown: nothing may be concluded then.
@@ -69,7 +72,8 @@ export interface EventStore {
   append(batch: readonly Append[]): Promise<AppendOutcome[]>;
   /**
    * The same for one stream, so that a competing writer cannot starve it: `decide` is given the newer events than `afterRevision`
-   * while nobody else can append, and answers with the append to make, or undefined for none.
+   * while nobody else can append, and answers with the append to make, or undefined for none. A store without such a lock asks it again
+   * when somebody was faster, with what is newer than the last time.
    */
   appendExclusively(
     stream: string,
@@ -94,8 +98,23 @@ export interface EventStore {
   saveSnapshots(snapshots: readonly Snapshot[]): Promise<void>;
 }
 
+/** What is known of a keyed request that begins. */
+export type Reservation =
+  | { state: 'answered'; answer: KeyedAnswer }
+  /** Nobody had this key before. */
+  | { state: 'first' }
+  /** It was begun before, and may be under way elsewhere. What it appended comes after the position `since`. */
+  | { state: 'begun'; bodyHash: string; since: number };
+
 /** The remembered answers of keyed requests. */
 export interface KeyedAnswers {
+  /**
+   * Notes a request before it does anything. Only where an answer is not written in the commit that it rests on: what was appended by an
+   * attempt that ended before its answer was remembered is found by the position and the ids of its commands.
+   */
+  reserve?(key: string, bodyHash: string): Promise<Reservation>;
+  /** A reserved request was refused: the key may come with another body. */
+  release?(key: string): Promise<void>;
   find(key: string): Promise<KeyedAnswer | undefined>;
   /** Remembers an answer that no event was appended for. One that is there already stays: false then. */
   remember(answer: KeyedAnswer): Promise<boolean>;

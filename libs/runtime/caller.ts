@@ -16,6 +16,8 @@ export interface RequestKey {
   status: number;
   /** Encrypts the answer where it is kept, for operations declared `sealed`. */
   seal?: Seal;
+  /** For a key that was begun before: the log position before its first attempt. */
+  since?: number;
   /** Set once the answer is part of a commit. */
   isRecorded: boolean;
   /** The answer that is to be remembered, as JSON text. */
@@ -51,12 +53,13 @@ export class Caller {
   }
 
   /** The envelope of a command that this request sends. `purpose` tells the request's commands apart. */
-  envelope(purpose: string, extra?: Pick<Envelope, 'since' | 'answer' | 'causationId'>): Envelope {
+  envelope(purpose: string, extra?: Pick<Envelope, 'answer' | 'causationId'>): Envelope {
     return {
       commandId: this.key ? derivedUuid(this.key.hash, 'command', purpose) : randomUUID(),
       correlationId: this.requestId,
       actor: `token:${this.tokenId}`,
       tenant: this.tenant,
+      ...(this.key?.since !== undefined && { since: this.key.since }),
       ...extra,
     };
   }

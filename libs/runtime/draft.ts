@@ -88,8 +88,12 @@ function decideOne(draft: Draft, one: Waiting, at: string): void {
   });
 }
 
+/**
+ * The id holds the time of the decision: the same command decided once more, here or in another process, is another event, which a store
+ * that recognises repeated ids must not take for the one that it has.
+ */
 function stamped(event: Event, step: number, envelope: Envelope, stream: string, at: string): Decided {
   const { commandId, correlationId, causationId, actor, tenant } = envelope;
   const meta = { commandId, correlationId, ...(causationId && { causationId }), actor, tenant };
-  return { event, id: derivedUuid(commandId, stream, String(step)), at, meta };
+  return { event, id: derivedUuid(commandId, stream, String(step), at), at, meta };
 }

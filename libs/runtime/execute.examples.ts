@@ -78,6 +78,7 @@ export const envelope = (extra: Partial<Envelope> = {}): Envelope => ({
 /** A store that notes what is asked of it and fails on request. */
 export class WatchedStore implements EventStore {
   readonly flushesInFlight = 1;
+  readonly positionStride = 1;
   readonly appends: Append[][] = [];
   readonly exclusive: string[] = [];
   readonly loads: string[][] = [];

@@ -224,7 +224,8 @@ export class WritePath {
       }
     }
     if (stream.queue.length === 0) return undefined;
-    return draftOf(stream, FLUSH_COMMANDS, timestamp(this.options.clock.nowMs()));
+    const { store, clock } = this.options;
+    return draftOf(stream, store.commandsPerAppend ?? FLUSH_COMMANDS, timestamp(clock.nowMs()));
   }
 
   /** Finds out whether commands that may be repetitions are in the stream beyond what the window reaches. */
@@ -300,6 +301,7 @@ export class WritePath {
     let second: Draft | undefined;
     try {
       const outcome = await this.options.store.appendExclusively(stream.name, stream.revision, async (newer) => {
+        if (second) stream.queue.unshift(...second.waiting);
         stream.fold(await this.options.codec.decode(newer));
         second = await this.decide(stream);
         return second && writes(second) ? (await this.encode([second]))[0] : undefined;

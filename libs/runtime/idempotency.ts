@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { firstValueFrom, from, type Observable } from 'rxjs';
-import { reject, rejectFields } from '../kernel/errors.ts';
+import { Rejection, reject, rejectFields } from '../kernel/errors.ts';
 import type { KeyedAnswer, KeyedAnswers } from '../kernel/event-store.port.ts';
 import { type Caller, type CallerRequest, keyedAnswer, type RequestKey } from './caller.ts';
 import { KeyTaken } from './execute.ts';
@@ -62,7 +62,7 @@ export class Idempotency implements NestInterceptor {
   }
 
   private async once({ key, response, caller, next, isLookedUp }: KeyedWork): Promise<unknown> {
-    const known = isLookedUp ? await this.answers.find(key.hash) : undefined;
+    const known = await this.begin(key, isLookedUp);
     if (known) return replay(known, key, response);
     caller.key = key;
     try {
@@ -74,8 +74,26 @@ export class Idempotency implements NestInterceptor {
       const mayBeKnown = !isLookedUp || error instanceof KeyTaken || key.isRecorded;
       const later = mayBeKnown ? await this.answers.find(key.hash) : undefined;
       if (later) return replay(later, key, response);
+      if (error instanceof Rejection && error.status < 500) await this.release(key);
       throw error;
     }
+  }
+
+  /** The answer that is remembered, if there is one. Where answers are not written with their commit, the key is reserved first. */
+  private async begin(key: RequestKey, isLookedUp: boolean): Promise<KeyedAnswer | undefined> {
+    if (!this.answers.reserve) return isLookedUp ? this.answers.find(key.hash) : undefined;
+    const reservation = await this.answers.reserve(key.hash, key.bodyHash);
+    if (reservation.state === 'answered') return reservation.answer;
+    if (reservation.state === 'begun') {
+      if (reservation.bodyHash !== key.bodyHash) throw otherBody();
+      key.since = reservation.since;
+    }
+    return undefined;
+  }
+
+  /** A refusal is not remembered. Where that cannot be noted, the key stays with this body. */
+  private async release(key: RequestKey): Promise<void> {
+    await this.answers.release?.(key.hash).catch(() => {});
   }
 }
 
@@ -125,14 +143,15 @@ function keyOf(request: Request, response: Response, caller: Caller, key: string
 }
 
 function replay(known: KeyedAnswer, key: RequestKey, response: Response): unknown {
-  if (known.bodyHash !== key.bodyHash) {
-    throw reject('CONFLICT', { reason: 'IDEMPOTENCY_KEY_REUSED' }, 'This Idempotency-Key was used with another body.');
-  }
+  if (known.bodyHash !== key.bodyHash) throw otherBody();
   response.status(known.status);
   response.setHeader('Idempotent-Replayed', 'true');
   const text = key.seal ? key.seal.open(known.body, key.hash) : known.body;
   return text === 'null' ? undefined : asSent(text, response);
 }
+
+const otherBody = (): Rejection =>
+  reject('CONFLICT', { reason: 'IDEMPOTENCY_KEY_REUSED' }, 'This Idempotency-Key was used with another body.');
 
 /** What is remembered is what is sent, byte for byte. */
 function asSent(text: string, response: Response): string {

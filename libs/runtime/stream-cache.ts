@@ -19,6 +19,10 @@ export interface StreamCacheOptions {
   freed: (stream: Stream, error?: unknown) => void;
 }
 
+/** What is wanted while so many reads are under way waits for the next one and shares it. */
+const LOADS_AT_ONCE = 2;
+const STREAMS_AT_ONCE = 500;
+
 /**
  * The streams in memory, all that are wanted at a moment read together. They are kept in two halves: when the younger one is full it
  * becomes the older one, and what nobody has used in there meanwhile is forgotten. A use then costs no reordering.
@@ -29,6 +33,7 @@ export class StreamCache {
   private old = new Map<string, Stream>();
   private readonly wanted = new Map<Stream, Waiter[]>();
   private scheduled = false;
+  private loads = 0;
 
   constructor(options: StreamCacheOptions) {
     this.options = options;
@@ -41,7 +46,7 @@ export class StreamCache {
     let stream = this.old.get(name);
     if (stream) this.old.delete(name);
     else {
-      stream = new Stream(name, decider);
+      stream = new Stream(name, decider, this.options.store.positionStride);
       stream.assumedNew = isNew;
     }
     this.young.set(name, stream);
@@ -83,13 +88,18 @@ export class StreamCache {
   }
 
   private schedule(): void {
-    if (this.scheduled) return;
+    if (this.scheduled || this.loads >= LOADS_AT_ONCE) return;
     this.scheduled = true;
     queueMicrotask(() => {
       this.scheduled = false;
-      const streams = [...this.wanted.keys()].filter((stream) => !stream.busy);
+      const streams = [...this.wanted.keys()].filter((stream) => !stream.busy).slice(0, STREAMS_AT_ONCE);
+      if (streams.length === 0) return;
       for (const stream of streams) stream.busy = true;
-      if (streams.length > 0) void this.load(streams);
+      this.loads += 1;
+      void this.load(streams).finally(() => {
+        this.loads -= 1;
+        if (this.wanted.size > 0) this.schedule();
+      });
     });
   }
 
@@ -114,7 +124,7 @@ export class StreamCache {
     const { store, codec } = this.options;
     const { foreignRevision } = stream;
     const isUsable = read?.snapshot?.version === stream.decider.version;
-    if (isUsable) restore(stream, read.snapshot!);
+    if (isUsable) restore(stream, read.snapshot!, store.positionStride);
     const isWhole = read !== undefined && (isUsable || !read.snapshot);
     const events = isWhole ? read.events : await store.readStream(stream.name, stream.revision).catch(refuse);
     stream.fold(await codec.decode(events));
@@ -146,10 +156,11 @@ const refuse = (cause: unknown): never => {
 function restore(
   stream: Stream,
   snapshot: { revision: number; position: number; state: string; window: string },
+  positionStride: number,
 ): void {
   stream.state = fromJson(snapshot.state);
   stream.revision = snapshot.revision;
   stream.position = snapshot.position;
   stream.snapshotRevision = snapshot.revision;
-  stream.window = CommandWindow.parse(snapshot.window);
+  stream.window = CommandWindow.parse(snapshot.window, positionStride);
 }

@@ -39,8 +39,8 @@ export interface Waiting {
 }
 
 const WINDOW_SIZE = 512;
-/** Older commands are forgotten with the next one, so that many streams together remember little. */
-const WINDOW_REACH = 50_000;
+/** Commands so many events back in the log are forgotten with the next one, so that many streams together remember little. */
+const WINDOW_REACH_EVENTS = 50_000;
 
 /**
  * The ids of the commands that a stream holds, with the position of each one's last event; the newest are kept. A fast path only:
@@ -50,8 +50,11 @@ export class CommandWindow {
   private readonly positions: Map<string, number>;
   /** Every command of the stream with a position above this one is remembered. */
   private from: number;
+  private readonly reach: number;
 
-  constructor(from = 0, positions: Iterable<[string, number]> = []) {
+  /** `positionStride`: about how far the positions of neighbouring events lie apart in the log. */
+  constructor(positionStride = 1, from = 0, positions: Iterable<[string, number]> = []) {
+    this.reach = WINDOW_REACH_EVENTS * positionStride;
     this.from = from;
     this.positions = new Map(positions);
   }
@@ -70,7 +73,7 @@ export class CommandWindow {
     this.positions.delete(commandId);
     this.positions.set(commandId, position);
     for (const [oldest, at] of this.positions) {
-      if (this.positions.size <= WINDOW_SIZE && at > position - WINDOW_REACH) return;
+      if (this.positions.size <= WINDOW_SIZE && at > position - this.reach) return;
       this.positions.delete(oldest);
       this.from = at;
     }
@@ -80,9 +83,9 @@ export class CommandWindow {
     return JSON.stringify({ from: this.from, positions: [...this.positions] });
   }
 
-  static parse(text: string): CommandWindow {
+  static parse(text: string, positionStride = 1): CommandWindow {
     const { from, positions } = JSON.parse(text) as { from: number; positions: [string, number][] };
-    return new CommandWindow(from, positions);
+    return new CommandWindow(positionStride, from, positions);
   }
 }
 
@@ -96,7 +99,7 @@ export class Stream {
   revision = -1;
   /** Position of the last committed event; 0 for none. */
   position = 0;
-  window = new CommandWindow();
+  window: CommandWindow;
   snapshotRevision = -1;
   /** Set while it is read or written: its queue only grows then, and nobody else touches it. */
   busy = false;
@@ -112,10 +115,14 @@ export class Stream {
   /** When the first of them was, by the process's own clock. */
   doubtedSince = 0;
 
-  constructor(name: string, decider: AnyDecider) {
+  private readonly positionStride: number;
+
+  constructor(name: string, decider: AnyDecider, positionStride: number) {
     this.name = name;
     this.decider = decider;
     this.state = decider.initial;
+    this.positionStride = positionStride;
+    this.window = new CommandWindow(positionStride);
   }
 
   /** True when the store has to be asked before anything is decided. */
@@ -145,7 +152,7 @@ export class Stream {
     this.state = this.decider.initial;
     this.revision = -1;
     this.position = 0;
-    this.window = new CommandWindow();
+    this.window = new CommandWindow(this.positionStride);
     this.snapshotRevision = -1;
     this.loaded = false;
     this.assumedNew = false;

@@ -11,6 +11,7 @@ import type {
 /** The log in memory, for tests of what stands on the port. Passes the same conformance suite as the others. */
 export class MemoryEventStore implements EventStore {
   readonly flushesInFlight = 1;
+  readonly positionStride = 1;
   readonly answers = new Map<string, KeyedAnswer>();
   private readonly log: LoggedEvent[] = [];
   private readonly streams = new Map<string, LoggedEvent[]>();

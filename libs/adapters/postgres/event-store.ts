@@ -28,6 +28,7 @@ type Queryable = Pick<pg.ClientBase, 'query'>;
 /** The log as a Postgres table whose positions are gapless and in commit order (docs/why/event-log.md). */
 export class PostgresEventStore implements EventStore {
   readonly flushesInFlight = 1;
+  readonly positionStride = 1;
   private readonly writers: pg.Pool;
   private readonly readers: pg.Pool;
   private readonly url: string;
