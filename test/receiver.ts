@@ -24,7 +24,7 @@ export interface Receiver {
 
 /** A webhook endpoint on this machine. `answer` decides what to say to each request, the first one being number 1. */
 export async function startReceiver(
-  answer: (request: Received, number: number) => Answer = () => 204,
+  answer: (request: Received, number: number) => Answer | Promise<Answer> = () => 204,
 ): Promise<Receiver> {
   const received: Received[] = [];
   const sockets = new Set<Socket>();
@@ -35,8 +35,9 @@ export async function startReceiver(
     const body = Buffer.concat(chunks);
     const one: Received = { headers: request.headers, body, event: JSON.parse(body.toString('utf8')) };
     received.push(one);
-    const status = answer(one, received.length);
+    const answering = answer(one, received.length);
     arrived();
+    const status = await answering;
     if (status !== 'hang') response.writeHead(status).end(status === 204 ? undefined : `said ${status}`);
   });
   server.on('connection', (socket) => {

@@ -76,10 +76,14 @@ interface ClaimRow {
   body: string;
 }
 
-/** What is due for each lane after its cursor. One query, however many lanes; a platform that is gone is missing in the answer. */
+/**
+ * What is due for each lane after its cursor, of the shards whose bits are set (share.ts). One query, however many lanes; a platform that
+ * is gone is missing in the answer.
+ */
 export async function claim(
   client: Queryable,
   claims: readonly Claim[],
+  bits: number,
   nowMs: number,
 ): Promise<ReadonlyMap<string, Claimed>> {
   const { rows } = await client.query<ClaimRow>({
@@ -94,6 +98,7 @@ export async function claim(
                 WHERE platform = p.platform AND environment = p.environment AND status = 'PENDING'
                   AND p.webhook_endpoint IS NOT NULL
                   AND (next_attempt_at, webhook_id) > (lane.due_at, lane.webhook_id) AND next_attempt_at <= $5
+                  AND ($6 & (1 << (get_byte(uuid_send(webhook_id), 15) & 7))) <> 0
                 ORDER BY next_attempt_at, webhook_id LIMIT lane.size
              ) d ON true
              LEFT JOIN webhooks w ON w.id = d.webhook_id
@@ -104,6 +109,7 @@ export async function claim(
       claims.map((c) => c.after?.dueAt ?? '-infinity'),
       claims.map((c) => c.after?.webhookId ?? '00000000-0000-0000-0000-000000000000'),
       new Date(nowMs),
+      bits,
     ],
   });
   const claimed = new Map<string, Claimed>();

@@ -137,19 +137,51 @@ describe('a dispatcher that ends', () => {
     expect([...new Set(sequences)].sort((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, i) => i + 2));
   });
 
-  test('two of them at once send everything once', async () => {
+  test('two of them share the deliveries, and everything is sent once', async () => {
     const hooks = await scene.receiver();
-    const { tenant } = platform;
-    scene.start();
-    scene.start();
+    const { tenant, engine } = platform;
+    const sent = [0, 0];
+    const lease = { pollMs: 20 };
+    const shards = (taken: number, condition: string) =>
+      eventually(
+        () => engine.pool.query(`SELECT 1 FROM leases WHERE name ~ '^deliveries/\\d$' AND ${condition}`),
+        ({ rowCount }) => rowCount === taken,
+      );
+    scene.start({ lease, attempted: () => (sent[0]! += 1) });
+    await shards(8, 'token = 1');
+    scene.start({ lease, attempted: () => (sent[1]! += 1) });
+    await shards(4, 'token = 2');
     await scene.listen(tenant, hooks.url);
-    for (let i = 0; i < 40; i++) await scene.deposit(tenant);
-    await scene.recorded(BALANCE, 1);
+    for (let i = 0; i < 60; i++) await scene.deposit(tenant);
     await eventually(
       () => scene.rows(BALANCE),
-      (found) => found.length === 40 && found.every((row) => row.status === 'DELIVERED'),
+      (found) => found.length === 60 && found.every((row) => row.status === 'DELIVERED'),
     );
     const ids = hooks.received.map(({ event }) => event.id);
     expect(new Set(ids).size).toBe(ids.length);
+    expect(sent[0]! + sent[1]!).toBe(ids.length);
+    expect(Math.min(...sent)).toBeGreaterThan(0);
+  });
+
+  test('one that is not heard of any more is replaced, and what it recorded too late changes nothing', async () => {
+    let answer: () => void = () => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const hooks = await scene.receiver((_, number) => (number === 1 ? answered.then(() => 500) : 204));
+    const { tenant, engine } = platform;
+    const still = 3_600_000;
+    scene.start({ lease: { heartbeatMs: still, pollMs: still }, log: () => {} });
+    await scene.listen(tenant, hooks.url);
+    await hooks.until(1);
+    await engine.pool.query(`UPDATE leases SET heartbeat_at = now() - interval '1 minute' WHERE name ~ '^deliveries'`);
+    scene.start();
+    await hooks.until(2);
+    await scene.delivered();
+    answer();
+    await scene.deposit(tenant);
+    await scene.delivered();
+    const { rows } = await engine.pool.query(`SELECT DISTINCT status, attempts FROM deliveries`);
+    expect(rows).toEqual([{ status: 'DELIVERED', attempts: 1 }]);
   });
 });

@@ -53,7 +53,7 @@ export class Scene {
     await this.platform.stop();
   }
 
-  async receiver(answer?: (request: Received, number: number) => Answer): Promise<Receiver> {
+  async receiver(answer?: (request: Received, number: number) => Answer | Promise<Answer>): Promise<Receiver> {
     const started = await startReceiver(answer);
     this.receivers.push(started);
     return started;

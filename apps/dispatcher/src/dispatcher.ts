@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import pg from 'pg';
+import type { LeaseOptions } from '../../../libs/adapters/postgres/lease.ts';
 import type { Clock } from '../../../libs/kernel/clock.ts';
 import { publicId } from '../../../libs/kernel/ids.ts';
 import type { Environment, Tenant } from '../../../libs/kernel/messages.ts';
@@ -18,6 +19,7 @@ import {
 } from './delivery-table.ts';
 import { type Delivery, Endpoint, Lane, type Signing } from './lane.ts';
 import { type DelayMs, givenUp, outcomeOf, standardDelayMs } from './outcome.ts';
+import { Share } from './share.ts';
 
 export interface DispatcherOptions {
   url: string;
@@ -39,11 +41,10 @@ export interface DispatcherOptions {
   maxInFlightPerPlatform?: number;
   /** How often all platforms are looked at for deliveries that nobody announced: retries. */
   scanEveryMs?: number;
+  /** Times of the leases; for tests. */
+  lease?: Partial<LeaseOptions>;
 }
 
-/** One dispatcher at a time: whoever holds this advisory lock on the connection that also writes the outcomes. */
-const LEASE = 4_903;
-const LEASE_RETRY_MS = 500;
 /** The least time between two rounds: what comes together in between is claimed and recorded together. */
 const ROUND_MS = 20;
 const RECORD_AT_ONCE = 1_000;
@@ -56,14 +57,15 @@ const LONGEST_PAUSE_MS = 5_000;
  * Sends what the projector has written, at least once. A round records the outcomes since the last one and claims what is due, each
  * with one statement for all platforms; sending goes on in between. A claim is kept in memory only: after a crash what was not
  * recorded is due as before. Platforms have lanes of their own and take turns, so that none waits for another one's receiver.
+ * Any number of dispatchers may run: each sends its share of every platform's deliveries.
  */
 export class Dispatcher {
-  private readonly options: Required<Omit<DispatcherOptions, 'attempted' | 'waiting'>> &
-    Pick<DispatcherOptions, 'attempted' | 'waiting'>;
+  private readonly options: Required<Omit<DispatcherOptions, 'attempted' | 'waiting' | 'lease'>> &
+    Pick<DispatcherOptions, 'attempted' | 'waiting' | 'lease'>;
+  private readonly share: Share;
   private readonly lanes = new Map<string, Lane>();
   /** Lanes with something to send, the one whose turn it is first. */
   private readonly active = new Set<Lane>();
-  private readonly held = new Set<string>();
   private outcomes: { lane: Lane; outcome: Outcome }[] = [];
   private inFlight = 0;
   private isPumping = false;
@@ -83,14 +85,18 @@ export class Dispatcher {
       scanEveryMs: 1_000,
       ...options,
     };
+    const { url, log, lease } = options;
+    const grown = () => this.notified(''); // what became due before is behind the cursors
+    this.share = new Share({ url, log, lease, grown, shrunk: () => this.leaveToOthers() });
   }
 
   start(): void {
     this.isRunning = true;
     this.loop = this.run();
+    this.share.start();
   }
 
-  /** Takes nothing new, waits for what is in flight (at most `graceMs`), records it and hands over the lease. */
+  /** Takes nothing new, waits for what is in flight (at most `graceMs`), records it and hands over its share. */
   async stop({ graceMs = 16_000 } = {}): Promise<void> {
     this.isRunning = false;
     this.dropQueues();
@@ -99,6 +105,7 @@ export class Dispatcher {
     await this.settled(1_000); // what was cut off is not an attempt
     this.nudge();
     await this.loop;
+    await this.share.stop();
   }
 
   private async run(): Promise<void> {
@@ -114,27 +121,16 @@ export class Dispatcher {
       try {
         await client.connect();
         await prepareSession(client);
-        if (await this.acquire(client)) {
-          pause = 100;
-          await this.work(client);
-        }
+        pause = 100;
+        await this.work(client);
       } catch (error) {
         this.options.log('error', 'webhooks are not sent: the database cannot be used', error);
         pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
       }
-      this.dropQueues(); // another dispatcher may send them meanwhile; what is in flight is still recorded
+      this.dropQueues(); // they are claimed anew; what is in flight is still recorded
       await client.end().catch(() => {});
       if (this.isRunning) await this.sleep(pause);
     }
-  }
-
-  private async acquire(client: pg.Client): Promise<boolean> {
-    while (this.isRunning) {
-      const { rows } = await client.query<{ mine: boolean }>('SELECT pg_try_advisory_lock($1) AS mine', [LEASE]);
-      if (rows[0]!.mine) return true;
-      await this.sleep(LEASE_RETRY_MS);
-    }
-    return false;
   }
 
   private async work(client: pg.Client): Promise<void> {
@@ -189,6 +185,8 @@ export class Dispatcher {
   }
 
   private async claim(client: pg.Client): Promise<void> {
+    const { bits } = this.share;
+    if (bits === 0) return;
     const asked = [...this.lanes.values()]
       .filter((lane) => lane.hasMore && (lane.appetite > 0 || !lane.cursor)) // a full one may have got a new endpoint
       .map((lane) => {
@@ -197,7 +195,7 @@ export class Dispatcher {
         return { lane, tenantId: lane.id, size: appetite === 0 || cursor ? appetite : appetite + held, after: cursor };
       });
     if (asked.length === 0) return;
-    const claimed = await claim(client, asked, this.options.clock.nowMs());
+    const claimed = await claim(client, asked, bits, this.options.clock.nowMs());
     await Promise.all(
       asked.map(async ({ lane, size }) => {
         const found = claimed.get(lane.id);
@@ -221,8 +219,8 @@ export class Dispatcher {
   private take(lane: Lane, { deliveries }: Claimed): void {
     for (const delivery of deliveries) {
       lane.cursor = delivery;
-      if (this.held.has(delivery.webhookId)) continue;
-      this.held.add(delivery.webhookId);
+      if (this.share.has(delivery.webhookId) || !this.share.isOurs(delivery.webhookId)) continue;
+      this.share.take(delivery.webhookId);
       lane.held += 1;
       const over = givenUp(delivery, this.options.clock.nowMs());
       if (over) this.done(lane, over);
@@ -246,7 +244,9 @@ export class Dispatcher {
         continue;
       }
       this.active.delete(lane);
-      this.send(lane, endpoint, signing, lane.queue.shift()!);
+      const delivery = lane.queue.shift()!;
+      if (this.share.isOurs(delivery.webhookId)) this.send(lane, endpoint, signing, delivery);
+      else this.release(lane, delivery);
       if (lane.queue.length > 0) this.active.add(lane); // at the end: it comes again in this very loop
       hungry ||= lane.hasMore && lane.appetite > 0;
       slice -= 1;
@@ -300,7 +300,7 @@ export class Dispatcher {
   }
 
   private release(lane: Lane, delivery: Delivery): void {
-    this.held.delete(delivery.webhookId);
+    this.share.drop(delivery.webhookId);
     lane.held -= 1;
   }
 
@@ -312,6 +312,18 @@ export class Dispatcher {
 
   private dropQueues(): void {
     for (const lane of this.lanes.values()) this.dropQueue(lane);
+  }
+
+  private leaveToOthers(): void {
+    for (const lane of this.lanes.values()) {
+      const ours: Delivery[] = [];
+      for (const delivery of lane.queue.splice(0)) {
+        if (this.share.isOurs(delivery.webhookId)) ours.push(delivery);
+        else this.release(lane, delivery);
+      }
+      lane.queue.push(...ours);
+      if (ours.length === 0) this.active.delete(lane);
+    }
   }
 
   private laneOf(tenantId: string): Lane {
