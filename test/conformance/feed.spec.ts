@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { LoggedEvent } from '../../libs/kernel/event-store.port.ts';
 import type { Feed, FeedFollower, RunningFeed } from '../../libs/kernel/feed.port.ts';
 import { eventually } from '../eventually.ts';
-import { describeKafka, happened, KAFKA_MS, platforms } from '../kafka/kafka.ts';
+import { describeKafka, happened, platforms } from '../kafka/kafka.ts';
 import { type FeedKind, feedKinds, type TestFeed } from './feed.feeds.ts';
 import { Carried, RecordingFollower } from './feed.follower.ts';
 
@@ -22,7 +22,7 @@ function suite(kind: FeedKind): void {
   let count: number;
   beforeAll(async () => {
     shared = await kind.open();
-  }, KAFKA_MS);
+  });
   afterAll(() => shared?.stop());
   beforeEach(async () => {
     subject = await shared.begin();

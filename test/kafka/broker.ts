@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { Kafka, logLevel } from 'kafkajs';
 import { fetchKafka } from './fetch.ts';
 
 const run = promisify(execFile);
@@ -76,6 +77,17 @@ export class KafkaCluster {
   /** By number, from 1, as Kafka calls them. */
   broker(id: number): Node {
     return this.nodes[id - 1]!;
+  }
+
+  /** Takes a topic away with all that is in it; returns when no broker knows it. */
+  async deleteTopic(topic: string): Promise<void> {
+    const admin = new Kafka({ brokers: this.brokers, logLevel: logLevel.NOTHING }).admin();
+    await admin.connect();
+    try {
+      await admin.deleteTopics({ topics: [topic] });
+    } finally {
+      await admin.disconnect();
+    }
   }
 
   /** Ends all brokers and deletes their data. */
