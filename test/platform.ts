@@ -51,13 +51,15 @@ export interface TestPlatformOptions {
   /** Starts a dispatcher too, so that webhooks are sent. */
   dispatcher?: boolean | Partial<DispatcherConfig>;
   clock?: Clock;
+  /** Random when absent. */
+  masterKey?: Buffer;
 }
 
 /** Starts everything in this process on a fresh database; quiet unless something is wrong. */
 export async function startTestPlatform(options: TestPlatformOptions = {}): Promise<TestPlatform> {
   const database = await freshDatabase();
   const logger = createLogger({ level: 'error' });
-  const masterKey = randomBytes(32);
+  const masterKey = options.masterKey ?? randomBytes(32);
   const openOne = () =>
     openEngine({ databaseUrl: database.url, masterKey, logger, ...(options.clock && { clock: options.clock }) });
   const engine = await openOne();

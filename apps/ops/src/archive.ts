@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
+import { StringDecoder } from 'node:string_decoder';
 import type { LoggedEvent } from '../../../libs/kernel/event-store.port.ts';
 
 /**
@@ -60,17 +60,17 @@ export class Tally {
   }
 }
 
-/** Lines of a file or of a stream. */
+/** Lines of a file or of a stream, without their line feeds. */
 export async function* linesOf(source: string | NodeJS.ReadableStream): AsyncGenerator<string> {
   const input: NodeJS.ReadableStream = typeof source === 'string' ? createReadStream(source) : source;
-  let failure: Error | undefined;
-  input.once('error', (error: Error) => {
-    failure = error;
-    lines.close();
-  });
-  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
-  for await (const line of lines) yield line;
-  if (failure) throw failure;
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  for await (const chunk of input) {
+    const lines = (rest + (typeof chunk === 'string' ? chunk : decoder.write(chunk))).split('\n');
+    rest = lines.pop()!;
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
 }
 
 /** What stands in an export, checked line by line. Throws where it is damaged or not whole. */

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync, renameSync, writeSync } from 'node:fs';
-import { truncate } from 'node:fs/promises';
+import { stat, truncate } from 'node:fs/promises';
 import { deciders } from '../../../libs/domain/index.ts';
 import type { LoggedEvent } from '../../../libs/kernel/event-store.port.ts';
 import { toJson } from '../../../libs/kernel/json.ts';
@@ -148,7 +148,10 @@ async function resume(part: string): Promise<Sink['resumed']> {
   const tally = new Tally();
   let position = 0;
   let bytes = 0;
+  const { size } = await stat(part);
   for await (const line of linesOf(part)) {
+    const end = bytes + Buffer.byteLength(line) + 1;
+    if (end > size) break; // its line feed is missing
     let value: { position?: number; end?: object; ledgerline?: string };
     try {
       value = JSON.parse(line);
@@ -160,7 +163,7 @@ async function resume(part: string): Promise<Sink['resumed']> {
       tally.add(line);
       position = value.position!;
     } else header = value as ArchiveHeader;
-    bytes += Buffer.byteLength(line) + 1;
+    bytes = end;
   }
   await truncate(part, bytes);
   return header && { header, tally, position };
