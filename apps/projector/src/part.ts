@@ -1,4 +1,5 @@
 import { announcers, processes, projections } from '../../../projections/index.ts';
+import { openFeed } from '../../shared/feed.ts';
 import { databaseCheck, logTo, type Part, type PartContext } from '../../shared/part.ts';
 import { ProjectionWatch } from '../../shared/projection-watch.ts';
 import { prepareReadTables } from './prepare.ts';
@@ -11,10 +12,10 @@ export async function startProjector(
   context: PartContext,
   place: 'thread' | 'inline',
 ): Promise<Part & { projector: RunningProjector }> {
-  const { engine } = context;
+  const { engine, config } = context;
   await bringReadTablesUp(context);
   const projector = place === 'thread' ? inThread(context) : await inline(context);
-  const watch = new ProjectionWatch(engine, projector);
+  const watch = new ProjectionWatch({ engine, topic: config.kafka?.topic, projector });
   return {
     projector,
     checks: [databaseCheck(engine), watch.check],
@@ -25,16 +26,19 @@ export async function startProjector(
   };
 }
 
-function inThread({ engine, masterKey, metrics: { advanced } }: PartContext): RunningProjector {
-  const supervised = new SupervisedProjector({ url: engine.url, masterKey, log: logTo(engine), advanced });
+function inThread({ config, engine, masterKey, metrics: { advanced } }: PartContext): RunningProjector {
+  const { kafka } = config;
+  const supervised = new SupervisedProjector({ url: engine.url, masterKey, kafka, log: logTo(engine), advanced });
   supervised.start();
   return supervised;
 }
 
-async function inline({ engine, metrics: { advanced } }: PartContext): Promise<RunningProjector> {
+async function inline({ config, engine, metrics: { advanced } }: PartContext): Promise<RunningProjector> {
   const { url, store, codec } = engine;
   const catalogue = { projections, announcers, processes };
-  const projector = new Projector({ url, store, codec, catalogue, log: logTo(engine), advanced });
+  const log = logTo(engine);
+  const feed = await openFeed(config.kafka, { store, log });
+  const projector = new Projector({ url, store, codec, catalogue, log, advanced, ...(feed && { feed }) });
   await projector.start();
   return projector;
 }
@@ -48,6 +52,7 @@ async function bringReadTablesUp({ engine, front, signal }: PartContext): Promis
   front.doing = `rebuilding ${names}`;
   logger.info(`the shape of ${names} has changed: rebuilding before the projector goes on`);
   const { events, seconds } = await rebuild(engine, outdated, {
+    wait: true,
     ...(signal && { signal }),
     progress: ({ position, upTo }) => {
       front.doing = `rebuilding ${names}: event ${position} of ${upTo}`;

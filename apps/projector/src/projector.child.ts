@@ -10,15 +10,15 @@ import { journal } from '../../../projections/journal.ts';
 import { Projector } from './projector.ts';
 
 /**
- * A projector in a process of its own for tests: kills itself in the middle of a transaction, when rows are written and the checkpoint
- * is not, as soon as an account holds `deadly` minor units.
+ * A projector in a process of its own for tests: sends itself `signal` in the middle of a transaction, when rows are written, as soon as an
+ * account holds `deadly` minor units.
  */
-const [url, deadly] = process.argv.slice(2) as [string, string];
+const [url, deadly, signal = 'SIGKILL'] = process.argv.slice(2) as [string, string, NodeJS.Signals?];
 const diesOn = {
   name: 'die',
   decider: deciders.find(({ name }) => name === 'account')!,
   dueAt({ postedMinor }: AccountState) {
-    if (postedMinor === BigInt(deadly)) process.kill(process.pid, 'SIGKILL');
+    if (postedMinor === BigInt(deadly)) process.kill(process.pid, signal);
     return undefined;
   },
 } as unknown as AnyProcess;
@@ -34,6 +34,7 @@ const projector = new Projector({
     processes: [{ process: diesOn, projection: internalAccounts }],
   },
   batchSize: 10,
+  lease: { heartbeatMs: 100, expiresMs: 1_000, pollMs: 50 },
   log: (level, message) => void process.stdout.write(`${level}: ${message}\n`),
   advanced: ({ position }) => void process.stdout.write(`at ${position}\n`),
 });

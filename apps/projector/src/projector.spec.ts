@@ -1,47 +1,22 @@
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { isDeepStrictEqual } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import pg from 'pg';
-import { MemorySubjectKeys } from '../../../libs/adapters/memory/subject-keys.ts';
-import { PostgresEventStore } from '../../../libs/adapters/postgres/event-store.ts';
-import { deposit, opening } from '../../../libs/domain/accounts/account.examples.ts';
-import { account, OpenAccount, ReceiveDeposit } from '../../../libs/domain/accounts/account.ts';
-import { deciders } from '../../../libs/domain/index.ts';
+import { opening } from '../../../libs/domain/accounts/account.examples.ts';
+import { account, OpenAccount } from '../../../libs/domain/accounts/account.ts';
 import type { EventStore } from '../../../libs/kernel/event-store.port.ts';
 import type { AnyProjection } from '../../../libs/kernel/projection.ts';
-import { EventCodec } from '../../../libs/runtime/codec.ts';
 import { envelope, writePathOn } from '../../../libs/runtime/execute.examples.ts';
-import { migrate } from '../../../migrations/index.ts';
 import { announcers, processes, projections } from '../../../projections/index.ts';
 import { internalAccounts } from '../../../projections/internal-accounts.ts';
 import { journal } from '../../../projections/journal.ts';
 import { someActivity } from '../../../test/activity.ts';
-import { freshDatabase, type TestDatabase } from '../../../test/database.ts';
 import { eventually } from '../../../test/eventually.ts';
 import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
 import { prepareReadTables } from './prepare.ts';
+import { AccountLog, becomes, dump } from './projector.examples.ts';
 import { Projector, type ProjectorOptions } from './projector.ts';
 
-const becomes = (ask: () => unknown, expected: unknown) =>
-  eventually(
-    async () => ask(),
-    (found) => isDeepStrictEqual(found, expected),
-  );
-
 const BESIDE = ['timers', 'webhooks', 'deliveries'];
-
-/** Every row of every table that the projector writes, as text. */
-async function dump(pool: pg.Pool, tables: readonly string[]): Promise<Record<string, string[]>> {
-  const rowsOf = async (table: string) => {
-    const { rows } = await pool.query<{ row: string }>(`SELECT t::text AS row FROM ${table} t ORDER BY 1`);
-    return rows.map(({ row }) => row);
-  };
-  return Object.fromEntries(await Promise.all(tables.map(async (table) => [table, await rowsOf(table)] as const)));
-}
 
 /** Whatever fills a read table: with a webhook endpoint first, so that deliveries are due. */
 async function everyKindOfRow(platform: TestPlatform): Promise<void> {
@@ -121,59 +96,11 @@ describe('with everything that the platform has', () => {
 });
 
 describe('on a log of accounts', () => {
-  const read = [internalAccounts, journal];
-  const tables = read.map(({ name }) => name);
-  let database: TestDatabase;
-  let pool: pg.Pool;
-  let store: PostgresEventStore;
-  let codec: EventCodec;
-  let started: Projector[];
-  let logged: string[];
+  let log: AccountLog;
   beforeEach(async () => {
-    database = await freshDatabase();
-    await migrate(database.url);
-    pool = new pg.Pool({ connectionString: database.url, max: 5 });
-    store = new PostgresEventStore(database.url, pool);
-    codec = new EventCodec(deciders, new MemorySubjectKeys());
-    await prepareReadTables(pool, read);
-    started = [];
-    logged = [];
+    log = await AccountLog.open();
   });
-  afterEach(async () => {
-    for (const projector of started) await projector.stop();
-    await store.close();
-    await pool.end();
-    await database.drop();
-  });
-
-  async function start(options: { projections?: AnyProjection[]; batchSize?: number; url?: string } = {}) {
-    const { projections: catalogue = read, ...rest } = options;
-    const projector = new Projector({
-      url: database.url,
-      store,
-      codec,
-      catalogue: { projections: catalogue, announcers: [], processes: [] },
-      log: (level, message) => logged.push(`${level}: ${message}`),
-      ...rest,
-    });
-    started.push(projector);
-    await projector.start();
-    return projector;
-  }
-
-  /** An account that gets `count` deposits of 1, all in one stream. */
-  async function deposits(count: number): Promise<string> {
-    const accountId = randomUUID();
-    const { path: writePath } = writePathOn(store, { codec });
-    await writePath.execute(account, new OpenAccount({ ...opening, accountId }), envelope());
-    const one = (i: number) => new ReceiveDeposit({ ...deposit(1n, `${accountId} ${i}`), accountId });
-    await Promise.all(Array.from({ length: count }, (_, i) => writePath.execute(account, one(i), envelope())));
-    return accountId;
-  }
-  const projected = async () => {
-    const { rows } = await pool.query<{ state: string }>('SELECT state FROM internal_accounts');
-    return rows.map(({ state }) => JSON.parse(state).postedMinor);
-  };
+  afterEach(() => log.close());
 
   test('an event that cannot be applied stops it there, is told, and is not passed over; it goes on after the repair', async () => {
     let isBroken = true;
@@ -184,32 +111,35 @@ describe('on a log of accounts', () => {
         internalAccounts.apply(rows, event);
       },
     };
-    const accountId = await deposits(50);
-    const projector = await start({ projections: [fragile, journal] });
+    const accountId = await log.deposits(50);
+    const projector = await log.start({ projections: [fragile, journal] });
     const failure = `DepositReceived of account-${accountId} at position 38 cannot be projected: a bug in the projection`;
     await becomes(() => [projector.position, projector.failure], [37, failure]);
-    expect(logged[0]).toBe('error: the projector stands at position 37');
-    expect(await projected()).toEqual(['36']);
-    expect((await pool.query('SELECT position::int FROM checkpoints')).rows).toEqual([{ position: 37 }]);
+    expect(log.logged[0]).toBe('error: the projector stands at position 37');
+    expect(await log.projected()).toEqual(['36']);
+    const { rows } = await log.pool.query('SELECT name, position::int, last_error FROM checkpoints');
+    expect(rows).toEqual([{ name: 'live', position: 37, last_error: failure }]);
     isBroken = false;
     await becomes(() => [projector.position, projector.failure], [51, undefined]);
-    expect(await projected()).toEqual(['50']);
+    expect(await log.projected()).toEqual(['50']);
   });
 
   test('an event that cannot be decoded stops it as well', async () => {
-    await deposits(3);
+    await log.deposits(3);
     const broken = { id: randomUUID(), type: 'DepositReceived', payload: '{"amountMinor":', metadata: '{}' };
-    await store.append([{ stream: `account-${randomUUID()}`, expectedRevision: -1, events: [broken], answers: [] }]);
-    const projector = await start();
+    await log.store.append([
+      { stream: `account-${randomUUID()}`, expectedRevision: -1, events: [broken], answers: [] },
+    ]);
+    const projector = await log.start();
     await eventually(
       async () => projector.failure,
       (failure) => /at position 5 cannot be projected/.test(failure ?? ''),
     );
-    expect([projector.position, await projected()]).toEqual([4, ['3']]);
+    expect([projector.position, await log.projected()]).toEqual([4, ['3']]);
   });
 
   test('while it is stuck, new events do not make it try faster', async () => {
-    await deposits(1);
+    await log.deposits(1);
     let tries = 0;
     const stuck: AnyProjection = {
       ...internalAccounts,
@@ -218,13 +148,13 @@ describe('on a log of accounts', () => {
         throw new Error('stuck');
       },
     };
-    await start({ projections: [stuck, journal] });
+    await log.start({ projections: [stuck, journal] });
     await eventually(
       async () => tries,
       (made) => made > 0,
     );
     const before = tries;
-    const { path: writePath } = writePathOn(store, { codec });
+    const { path: writePath } = writePathOn(log.store, { codec: log.codec });
     for (let i = 0; i < 60; i += 1) {
       await writePath.execute(account, new OpenAccount({ ...opening, accountId: randomUUID() }), envelope());
     }
@@ -232,77 +162,67 @@ describe('on a log of accounts', () => {
   });
 
   test('of two only one projects; the other takes over when it hands over the lease', async () => {
-    const first = await start();
-    await deposits(5);
+    const first = await log.start();
+    await log.deposits(5);
     await becomes(() => first.position, 6);
-    const second = await start();
-    await deposits(5);
+    const second = await log.start();
+    await log.deposits(5);
     await becomes(() => first.position, 12);
     expect(second.position).toBe(0);
     await first.stop();
-    await deposits(5);
+    await log.deposits(5);
     await becomes(() => second.position, 18);
-    expect([first.position, await projected(), logged]).toEqual([12, ['5', '5', '5'], []]);
+    expect([first.position, await log.projected(), log.logged]).toEqual([12, ['5', '5', '5'], []]);
   });
 
   test('one whose connection is cut starts again and goes on', async () => {
-    const projector = await start();
-    await deposits(5);
+    const projector = await log.start();
+    await log.deposits(5);
     await becomes(() => projector.position, 6);
-    await pool.query(
+    await log.pool.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'ledgerline-projector' AND datname = current_database()`,
     );
-    await deposits(5);
+    await log.deposits(5);
     await becomes(() => [projector.position, projector.failure], [12, undefined]);
-    expect(await projected()).toEqual(['5', '5']);
+    expect(await log.projected()).toEqual(['5', '5']);
   });
 
   test('killed in the middle of a batch it leaves nothing of it behind, and another one takes over', async () => {
-    await deposits(95);
-    const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../..');
-    const args = ['--import', './test/ts-loader.mjs', 'apps/projector/src/projector.child.ts', database.url, '49'];
-    const child = spawn(process.execPath, args, {
-      cwd: root,
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, NODE_OPTIONS: '--no-warnings' },
-    });
-    let said = '';
-    child.stdout.setEncoding('utf8').on('data', (text) => {
-      said += text;
-    });
+    await log.deposits(95);
+    const { child, said } = log.startChild('49');
     const [, signal] = await once(child, 'close');
-    expect([signal, said]).toEqual(['SIGKILL', 'at 10\nat 20\nat 30\nat 40\n']);
-    expect((await pool.query('SELECT position::int FROM checkpoints')).rows).toEqual([{ position: 40 }]);
-    expect(await projected()).toEqual(['39']);
+    expect([signal, said()]).toEqual(['SIGKILL', 'at 10\nat 20\nat 30\nat 40\n']);
+    expect(await log.checkpoints()).toEqual({ live: 40 });
+    expect(await log.projected()).toEqual(['39']);
 
-    const successor = await start({ batchSize: 10 });
+    const successor = await log.start({ batchSize: 10 });
     await becomes(() => successor.position, 96);
-    const taken = await dump(pool, tables);
+    const taken = await dump(log.pool, log.tables);
     await successor.stop();
-    await pool.query(`TRUNCATE ${tables.join(', ')}, checkpoints`);
-    const whole = await start();
+    await log.pool.query(`TRUNCATE ${log.tables.join(', ')}, checkpoints`);
+    const whole = await log.start();
     await becomes(() => whole.position, 96);
-    expect(await dump(pool, tables)).toEqual(taken);
+    expect(await dump(log.pool, log.tables)).toEqual(taken);
     expect(taken.journal).toHaveLength(95);
   });
 
   test('several programs may prepare the tables at once', async () => {
-    await pool.query(`DROP TABLE ${tables.join(', ')}`);
-    await pool.query('DELETE FROM read_tables');
-    const outdated = await Promise.all(Array.from({ length: 4 }, () => prepareReadTables(pool, read)));
+    await log.pool.query(`DROP TABLE ${log.tables.join(', ')}`);
+    await log.pool.query('DELETE FROM read_tables');
+    const outdated = await Promise.all(Array.from({ length: 4 }, () => prepareReadTables(log.pool, log.projections)));
     expect(outdated).toEqual([[], [], [], []]);
-    const { rows } = await pool.query('SELECT name, version FROM read_tables ORDER BY name');
+    const { rows } = await log.pool.query('SELECT name, version FROM read_tables ORDER BY name');
     expect(rows).toEqual(
-      read.map(({ name, version }) => ({ name, version })).sort((a, b) => (a.name < b.name ? -1 : 1)),
+      log.projections.map(({ name, version }) => ({ name, version })).sort((a, b) => (a.name < b.name ? -1 : 1)),
     );
   });
 
   test('tables of another shape are named, and missing ones too once there is something to fill them with', async () => {
-    await deposits(1);
-    const projector = await start();
+    await log.deposits(1);
+    const projector = await log.start();
     await becomes(() => projector.position, 2);
     const changed = { ...internalAccounts, version: internalAccounts.version + 1 };
     const added = { ...journal, name: 'journal_of_another_kind' };
-    expect(await prepareReadTables(pool, [changed, journal, added])).toEqual([changed, added]);
+    expect(await prepareReadTables(log.pool, [changed, journal, added])).toEqual([changed, added]);
   });
 });

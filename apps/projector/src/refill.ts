@@ -96,8 +96,9 @@ export class Refill {
   }
 
   private isShown({ position, metadata }: LoggedEvent): boolean {
-    const { partitions, partitionOf } = this.source.partitions;
-    return position <= this.live[partitions === 1 ? 0 : partitionOf(JSON.parse(metadata).platform)]!;
+    const { partitions } = this.source;
+    if (partitions.partitions === 1) return position <= this.live[0]!;
+    return position <= this.live[partitions.partitionOf(JSON.parse(metadata).platform ?? '')]!;
   }
 
   /**

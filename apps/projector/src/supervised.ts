@@ -1,3 +1,4 @@
+import type { KafkaConfig } from '../../../libs/runtime/config.ts';
 import { besides, type LogMessage, SupervisedThread } from '../../shared/supervised-thread.ts';
 import type { Projector, ProjectorOptions } from './projector.ts';
 
@@ -8,6 +9,8 @@ export type RunningProjector = Pick<Projector, 'position' | 'failure' | 'stop'>;
 export interface ThreadData {
   url: string;
   masterKey: Uint8Array;
+  /** Where the feed comes from when it is not the log itself. */
+  kafka?: KafkaConfig | undefined;
 }
 
 type ProjectorMessage =
@@ -30,12 +33,12 @@ export class SupervisedProjector implements RunningProjector {
   private readonly thread: SupervisedThread<ProjectorMessage>;
   private readonly advanced: ProjectorOptions['advanced'];
 
-  constructor({ url, masterKey, log, advanced, program = besides(import.meta.url) }: SupervisedOptions) {
+  constructor({ url, masterKey, kafka, log, advanced, program = besides(import.meta.url) }: SupervisedOptions) {
     this.advanced = advanced;
     this.thread = new SupervisedThread<ProjectorMessage>({
       name: 'projector',
       program,
-      workerData: { url, masterKey } satisfies ThreadData,
+      workerData: { url, masterKey, kafka } satisfies ThreadData,
       log,
       told: (message) => this.told(message),
       died: (failure) => {

@@ -1,0 +1,198 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { EventStore } from '../../../libs/kernel/event-store.port.ts';
+import type { Feed, FeedFollower, RunningFeed } from '../../../libs/kernel/feed.port.ts';
+import { eventually } from '../../../test/eventually.ts';
+import { AccountLog, becomes, dump } from './projector.examples.ts';
+import { rebuild } from './rebuild.ts';
+
+/** Divides the log among three partitions, by the number in a platform's name; each partition is asked for again and again. */
+class DividedFeed implements Feed {
+  readonly partitions = 3;
+  private readonly store: EventStore;
+
+  constructor(store: EventStore) {
+    this.store = store;
+  }
+
+  partitionOf(platform: string): number {
+    return Number(platform.at(-1)) % 3;
+  }
+
+  async follow(follower: FeedFollower): Promise<RunningFeed> {
+    const running = { isOn: true };
+    const loops = [0, 1, 2].map(async (partition) => {
+      while (running.isOn) {
+        await this.carry(follower, partition).catch(() => {}); // asked again, as the port says
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      await follower.release(partition);
+    });
+    const stop = async () => {
+      running.isOn = false;
+      await Promise.all(loops);
+    };
+    return { failure: undefined, stop };
+  }
+
+  private async carry(follower: FeedFollower, partition: number): Promise<void> {
+    const stand = await follower.take(partition);
+    if (!stand) return;
+    const { events } = await this.store.readAll(stand.position, 1_000);
+    const mine = events.filter(({ metadata }) => this.partitionOf(JSON.parse(metadata).platform) === partition);
+    if (mine.length > 0) await follower.carry(partition, { events: mine, mark: `mark ${mine.at(-1)!.position}` });
+  }
+}
+
+/** Times in which a lease changes hands soon. */
+const lease = { heartbeatMs: 100, expiresMs: 1_000, pollMs: 50 };
+const isStopped = (said: () => string, line: string) =>
+  eventually(
+    async () => said(),
+    (text) => text.endsWith(line),
+    20_000,
+  );
+
+let log: AccountLog;
+beforeEach(async () => {
+  log = await AccountLog.open();
+});
+afterEach(() => log.close());
+
+describe('a projector that is stopped', () => {
+  test('in the middle of a batch holds nobody up, and changes nothing when it continues', async () => {
+    await log.deposits(95);
+    const { child, said } = log.startChild('49', 'SIGSTOP');
+    await isStopped(said, 'at 40\n');
+    const successor = await log.start({ lease, batchSize: 7 });
+    await becomes(() => successor.position, 96);
+    const rows = await dump(log.pool, log.tables);
+    child.kill('SIGCONT');
+    await eventually(
+      async () => said(),
+      (text) => text.includes('error: the projector stands at position 40'),
+      20_000,
+    );
+    await log.deposits(3);
+    await becomes(() => successor.position, 100);
+    const lines = said().trim().split('\n');
+    expect(lines.slice(0, 4)).toEqual(['at 10', 'at 20', 'at 30', 'at 40']);
+    expect(lines.slice(4).filter((line) => line.startsWith('at '))).toEqual([]);
+    const now = await dump(log.pool, log.tables);
+    expect(now.journal!.filter((row) => rows.journal!.includes(row))).toEqual(rows.journal);
+    expect([await log.checkpoints(), await log.projected()]).toEqual([{ live: 100 }, ['95', '3']]);
+  });
+
+  test('between two batches finds out by its next one that another projector has gone on', async () => {
+    await log.deposits(9);
+    const { child, said } = log.startChild('-1');
+    await isStopped(said, 'at 10\n');
+    child.kill('SIGSTOP');
+    const successor = await log.start({ lease });
+    await eventually(
+      () => log.pool.query(`SELECT 1 FROM leases WHERE name = 'live' AND token = 2`),
+      ({ rowCount }) => rowCount === 1,
+    );
+    await log.deposits(5);
+    await becomes(() => successor.position, 16);
+    child.kill('SIGCONT');
+    await eventually(
+      async () => said(),
+      (text) => text.includes('another projector carries on'),
+      20_000,
+    );
+    expect(said()).toBe('at 10\ninfo: another projector carries on from position 10\n');
+    await log.deposits(5);
+    await becomes(() => successor.position, 22);
+    expect([await log.projected(), log.logged]).toEqual([['9', '5', '5'], []]);
+  });
+});
+
+describe('with several partitions', () => {
+  const divided = () => new DividedFeed(log.store);
+  const source = () => ({
+    store: log.store,
+    codec: log.codec,
+    url: log.database.url,
+    pool: log.pool,
+    partitions: divided(),
+  });
+
+  test('each has a checkpoint of its own, with the mark of the feed; an empty one stays where it was', async () => {
+    await log.deposits(4, 'platform 0');
+    await log.deposits(2, 'platform 1');
+    await log.start({ feed: divided() });
+    await becomes(() => log.checkpoints(), { 'live/0': 5, 'live/1': 8, 'live/2': 0 });
+    expect(await log.projected()).toEqual(['4', '2']);
+    const { rows } = await log.pool.query('SELECT name, mark FROM checkpoints ORDER BY name');
+    expect(rows).toEqual([
+      { name: 'live/0', mark: 'mark 5' },
+      { name: 'live/1', mark: 'mark 8' },
+      { name: 'live/2', mark: null },
+    ]);
+  });
+
+  test('they begin where the log itself as a feed stood; the way back is refused, with what to do', async () => {
+    const direct = await log.start();
+    await log.deposits(4, 'platform 0');
+    await becomes(() => direct.position, 5);
+    await direct.stop();
+    await log.deposits(2, 'platform 1');
+    const many = await log.start({ feed: divided() });
+    await becomes(() => log.checkpoints(), { 'live/0': 5, 'live/1': 8, 'live/2': 5 });
+    await many.stop();
+    const back = await log.start();
+    await becomes(
+      () => back.failure,
+      'The read models were fed in 3 partitions, and are to be fed in 1 now: docs/operations.md says how to change that.',
+    );
+    expect(await log.projected()).toEqual(['4', '2']);
+  });
+
+  test('what stops one leaves the others going', async () => {
+    const [good, bad] = [await log.deposits(3, 'platform 0'), await log.deposits(3, 'platform 1')];
+    const fragile = {
+      ...log.projections[0]!,
+      apply(...[rows, event]: Parameters<(typeof log.projections)[0]['apply']>) {
+        if (event.stream.endsWith(bad) && event.revision === 2) throw new Error('a bug');
+        log.projections[0]!.apply(rows, event);
+      },
+    };
+    const projector = await log.start({ feed: divided(), projections: [fragile, log.projections[1]!] });
+    const failure = `DepositReceived of account-${bad} at position 7 cannot be projected: a bug`;
+    await becomes(() => projector.failure, failure);
+    await becomes(() => log.checkpoints(), { 'live/0': 4, 'live/1': 6, 'live/2': 0 });
+    expect(good).not.toBe(bad);
+    expect(log.logged).toContain('error: the projector stands at position 6 of partition 1');
+  });
+
+  test('a rebuild gives what each partition shows, and what it does not show yet comes after it', async () => {
+    await log.deposits(4, 'platform 0');
+    await log.deposits(2, 'platform 1');
+    const first = await log.start({ feed: divided() });
+    await becomes(() => log.checkpoints(), { 'live/0': 5, 'live/1': 8, 'live/2': 0 });
+    await first.stop();
+    await log.deposits(3, 'platform 0');
+    await log.deposits(3, 'platform 2');
+    await log.pool.query(`UPDATE checkpoints SET position = 0 WHERE name = 'live/1'`); // as if it had shown nothing
+    await log.pool.query(`DELETE FROM internal_accounts WHERE platform = 'platform 1'`);
+    await log.pool.query(`DELETE FROM journal WHERE platform = 'platform 1'`);
+    const shown = await dump(log.pool, log.tables);
+    const done = await rebuild(source(), log.projections);
+    expect(done.tables.map(({ compared }) => compared?.differing)).toEqual([0, 0]);
+    expect(await dump(log.pool, log.tables)).toEqual(shown);
+    await log.start({ feed: divided() });
+    await becomes(() => log.projected(), ['4', '3', '3', '2']);
+  });
+
+  test('a rebuild keeps all of them waiting, and they go on after it', async () => {
+    const projector = await log.start({ feed: divided(), lease: { pollMs: 50 } });
+    await log.deposits(4, 'platform 0');
+    await log.deposits(2, 'platform 1');
+    await becomes(() => log.checkpoints(), { 'live/0': 5, 'live/1': 8, 'live/2': 0 });
+    const done = await rebuild(source(), log.projections);
+    expect(done.tables.map(({ compared }) => compared?.differing)).toEqual([0, 0]);
+    await log.deposits(1, 'platform 2');
+    await becomes(() => log.checkpoints(), { 'live/0': 5, 'live/1': 8, 'live/2': 10 });
+    expect([projector.failure, await log.projected()]).toEqual([undefined, ['4', '2', '1']]);
+  });
+});
