@@ -1,5 +1,3 @@
 import { runRole } from '../shared/role.ts';
 
-await runRole('relay', async () => {
-  throw new Error('The relay carries the log to Kafka, which is not configured.');
-});
+await runRole('relay', async () => (await import('./src/part.ts')).startRelay);

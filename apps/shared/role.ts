@@ -4,6 +4,7 @@ import { type Config, loadConfig, type Role } from '../../libs/runtime/config.ts
 import { type HealthCheck, healthHandler, readyHandler } from '../../libs/runtime/http/health.ts';
 import { createLogger, type Logger } from '../../libs/runtime/http/logging.ts';
 import { metricsHandler, processMetrics, registry } from '../../libs/runtime/http/metrics.ts';
+import type { Engine } from './engine.ts';
 import { Front } from './front.ts';
 import type { Part, PartContext } from './part.ts';
 import { type Cleanups, cleanUp, endOnFault, endOnSignal, giveUp } from './program.ts';
@@ -87,9 +88,10 @@ class RoleProgram {
       cleanups.push(() => front.close(0)); // to the last, it says how things stand
     }
     logger.info({ port }, 'starting');
-    const [startPart, { openEngine }, { engineMetrics }, { watchLeases }] = await Promise.all([
+    const [startPart, { openEngine }, { partitionsOf }, { engineMetrics }, { watchLeases }] = await Promise.all([
       load(),
       import('./engine.ts'),
+      import('./feed.ts'),
       import('./engine-metrics.ts'),
       import('./lease-metrics.ts'),
     ]);
@@ -99,10 +101,18 @@ class RoleProgram {
       front.doing = 'waiting for what it stands on: see the log';
       logger.warn({ reason }, 'waiting for the database and the event store');
     };
-    const open = () => openEngine({ databaseUrl: config.databaseUrl!, masterKey, logger, flushed: metrics.flushed });
+    const open = () =>
+      openEngine({
+        databaseUrl: config.databaseUrl!,
+        masterKey,
+        logger,
+        partitions: partitionsOf(config.kafka),
+        flushed: metrics.flushed,
+      });
     const engine = await untilReachable(open, { waiting, signal });
     cleanups.push(() => engine.close());
     front.doing = 'starting';
+    await refuseWrongMasterKey(engine);
     metrics.watch(engine);
     cleanups.push(watchLeases(engine));
     const part = await startPart({ config, masterKey, engine, metrics, front, signal });
@@ -126,4 +136,13 @@ class RoleProgram {
     app.get('/metrics', metricsHandler);
     return createServer(app);
   }
+}
+
+/** A part with another key than the others would make data that they cannot read, and read none of theirs. */
+async function refuseWrongMasterKey({ pool, keys }: Pick<Engine, 'pool' | 'keys'>): Promise<void> {
+  const { rows } = await pool.query<{ subject: string; wrapped: Buffer }>(
+    'SELECT subject, wrapped FROM subject_keys WHERE wrapped IS NOT NULL ORDER BY created_at DESC LIMIT 1',
+  );
+  if (rows.every(({ subject, wrapped }) => keys.opens(subject, wrapped))) return;
+  throw new Error('MASTER_KEY is not the key that the personal data in this database is encrypted with.');
 }

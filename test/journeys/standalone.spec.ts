@@ -129,7 +129,7 @@ describe('npm start', () => {
       'projection_lag_seconds',
       'nodejs_eventloop_lag_seconds',
     ]) {
-      expect(metrics).toMatch(new RegExp(`^${name} [0-9.e-]+$`, 'm'));
+      expect(metrics).toMatch(new RegExp(`^${name}(\\{[^}]*\\})? [0-9.e-]+$`, 'm'));
     }
     const account = await platformAccount(first);
     expect((await fund(first, account, 700)).status).toBe(200);

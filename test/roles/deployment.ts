@@ -14,6 +14,8 @@ export interface RoleDeploymentOptions {
   databaseUrl: string;
   /** Variables of every process: engine settings, time scale. */
   env?: Record<string, string>;
+  /** 32 bytes; a new one when absent. */
+  masterKey?: Buffer;
 }
 
 export interface StartOptions {
@@ -146,15 +148,16 @@ export class RoleDeployment {
   /** HTTP Basic credentials of the platform that the first API makes. */
   readonly authorization: string;
   /** 32 bytes. */
-  readonly masterKey = randomBytes(32);
+  readonly masterKey: Buffer;
   private readonly env: Record<string, string>;
 
-  constructor({ databaseUrl, env }: RoleDeploymentOptions) {
+  constructor({ databaseUrl, env, masterKey = randomBytes(32) }: RoleDeploymentOptions) {
+    this.masterKey = masterKey;
     const credentials = { clientId: randomBytes(16).toString('hex'), clientSecret: randomBytes(32).toString('hex') };
     this.authorization = basic(credentials);
     this.env = {
       DATABASE_URL: databaseUrl,
-      MASTER_KEY: this.masterKey.toString('hex'),
+      MASTER_KEY: masterKey.toString('hex'),
       BOOTSTRAP_CLIENT_ID: credentials.clientId,
       BOOTSTRAP_CLIENT_SECRET: credentials.clientSecret,
       WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',

@@ -101,7 +101,7 @@ describe('a role', () => {
     const { hostname, port: target } = new URL(database.url);
     const url = new URL(database.url);
     url.host = `127.0.0.1:${port}`;
-    const late = new RoleDeployment({ databaseUrl: url.href });
+    const late = new RoleDeployment({ databaseUrl: url.href, masterKey: deployment.masterKey });
     const worker = await late.start('worker');
     let proxy: Server | undefined;
     try {
@@ -146,6 +146,13 @@ describe('a role', () => {
     process.kill(projector.pid, 'SIGUSR2');
     expect(await projector.ended).toBe(1);
     expect(projector.logged('fatal')).toEqual([expect.stringContaining('nobody expected this')]);
+  });
+
+  test('is refused with another key than the one that the stored data is encrypted with', async () => {
+    await running(1, 'api'); // has made a platform, whose secrets are personal data
+    const worker = await deployment.start('worker', { env: { MASTER_KEY: 'f'.repeat(64) } });
+    expect(await worker.ended).toBe(1);
+    expect(worker.logged('fatal')).toEqual([expect.stringContaining('MASTER_KEY is not the key')]);
   });
 
   test('is refused without the database and the key that it shares with the others', async () => {

@@ -41,7 +41,7 @@ export async function startApi(
 export async function startApiAlone(context: PartContext): Promise<Part> {
   const { config, engine } = context;
   await untilReadTablesAreCurrent(context);
-  const watch = new ProjectionWatch(engine);
+  const watch = new ProjectionWatch({ engine, topic: config.kafka?.topic });
   if (config.bootstrap) await bootstrapBesideOthers(context, config.bootstrap);
   const api = await startApi(context, { checks: [databaseCheck(engine), watch.check] });
   return {

@@ -7,6 +7,7 @@ import { bootstrapPlatform } from '../../shared/bootstrap.ts';
 import type { Database } from '../../shared/database.ts';
 import { type Engine, openEngine } from '../../shared/engine.ts';
 import { engineMetrics } from '../../shared/engine-metrics.ts';
+import { partitionsOf } from '../../shared/feed.ts';
 import type { Front } from '../../shared/front.ts';
 import type { Part, PartContext } from '../../shared/part.ts';
 import type { Cleanups } from '../../shared/program.ts';
@@ -28,7 +29,13 @@ export async function startRoles(
   const { config, database, credentials, front, cleanups, logger, signal } = options;
   const { url: databaseUrl, masterKey } = database;
   const metrics = engineMetrics();
-  const engine = await openEngine({ databaseUrl, masterKey, logger, flushed: metrics.flushed });
+  const engine = await openEngine({
+    databaseUrl,
+    masterKey,
+    logger,
+    partitions: partitionsOf(config.kafka),
+    flushed: metrics.flushed,
+  });
   cleanups.push(() => engine.close());
   metrics.watch(engine);
   const context: PartContext = { config, masterKey, engine, metrics, front, ...(signal && { signal }) };
@@ -36,11 +43,12 @@ export async function startRoles(
     cleanups.push(() => part.stop());
     return part;
   };
+  const relaying = config.kafka ? [started(await (await import('../../relay/src/part.ts')).startRelay(context))] : [];
   const { projector, ...projecting } = started(await startProjector(context, config.projector));
   const { webhookSecret } = await bootstrapPlatform(engine, credentials);
   const working = started(await startWorker(context));
   const dispatching = started(await startDispatcher(context, 'thread'));
-  const all = [projecting, working, dispatching].flatMap(({ checks }) => checks);
+  const all = [...relaying, projecting, working, dispatching].flatMap(({ checks }) => checks);
   const checks = [...new Map(all.map((check) => [check.name, check])).values()]; // several need the database
   started(await startApi(context, { checks, isStuck: () => projector.failure !== undefined }));
   return { engine, webhookSecret };

@@ -1,4 +1,5 @@
 import type { RailsOf } from '../../../libs/providers/rails.port.ts';
+import { counter } from '../../../libs/runtime/http/metrics.ts';
 import { processes } from '../../../projections/index.ts';
 import type { Engine } from '../../shared/engine.ts';
 import { providerCalls } from './calls.ts';
@@ -13,6 +14,8 @@ export interface Worker {
   stop(): Promise<void>;
   /** What the process runner is stuck on; undefined when it goes on. */
   failure(): string | undefined;
+  /** Events whose work is not done yet. */
+  inHand(): number;
 }
 
 /** The worker on an engine, with the rails of each environment. */
@@ -22,6 +25,7 @@ export function createWorker(engine: Engine, railsOf: RailsOf): Worker {
   const list = processes.map(({ process }) => process);
   const { store, pool, driver, writePath, clock } = engine;
   const calls = providerCalls(writePath, railsOf);
+  const retried = counter('process_retries_total', 'Times that the work of a process failed and was tried again.');
   const runner = new ProcessRunner({
     store,
     driver,
@@ -30,6 +34,7 @@ export function createWorker(engine: Engine, railsOf: RailsOf): Worker {
     pool,
     park: (letter) => park(pool, letter),
     log,
+    retried: () => retried.inc(),
   });
   const retries = new Retries({ pool, driver, processes: list, calls, log });
   const timers = new Timers({ pool, writePath, processes: list, clock, log });
@@ -45,5 +50,6 @@ export function createWorker(engine: Engine, railsOf: RailsOf): Worker {
       await runner.stop();
     },
     failure: () => runner.failure,
+    inHand: () => runner.inHand,
   };
 }

@@ -18,6 +18,8 @@ export interface ProcessRunnerOptions {
   /** Keeps work that failed until its last try, for an operator. */
   park: (letter: DeadLetter) => Promise<void>;
   log: (level: 'info' | 'warn' | 'error', message: string, error?: unknown) => void;
+  /** Told whenever work has to be tried again. */
+  retried?: () => void;
   limit?: number;
   /** How often work is tried before it is parked; about an hour and a half when absent. */
   tries?: number;
@@ -86,6 +88,11 @@ export class ProcessRunner {
         },
       },
     );
+  }
+
+  /** Events whose work is not done yet. */
+  get inHand(): number {
+    return [...this.shards.values()].reduce((sum, { inHand }) => sum + inHand.size, 0);
   }
 
   async start(): Promise<void> {
@@ -195,6 +202,7 @@ export class ProcessRunner {
           break;
         } catch (error) {
           if (!this.running) return;
+          this.options.retried?.();
           const isRefused = error instanceof Rejection && error.status < 500;
           const told = `${process.name} of ${event.stream}`;
           this.options.log(isRefused ? 'error' : 'warn', `${told} has to be tried again`, error);
