@@ -1,12 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import type { AccountState } from '../../../libs/domain/accounts/account.ts';
+import { onePartition } from '../../../libs/runtime/read-model.ts';
 import { projections } from '../../../projections/index.ts';
 import { internalAccounts } from '../../../projections/internal-accounts.ts';
+import { journal } from '../../../projections/journal.ts';
 import { type Activity, someActivity } from '../../../test/activity.ts';
 import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
 import { Fill } from './fill.ts';
-import { rebuild } from './rebuild.ts';
+import { AccountLog, becomes, dump } from './projector.examples.ts';
+import { type RebuildSource, rebuild } from './rebuild.ts';
 
 let platform: TestPlatform;
 let activity: Activity;
@@ -101,6 +105,156 @@ describe('a rebuild', () => {
     await expect(given).rejects.toBe(reason);
     expect(await rowsOf('internal_accounts')).toEqual(before);
     expect((await rebuild(platform.engine, [internalAccounts])).tables[0]!.compared!.differing).toBe(0);
+  });
+});
+
+describe('a rebuild on a log of accounts', () => {
+  let log: AccountLog;
+  let source: RebuildSource;
+  beforeEach(async () => {
+    log = await AccountLog.open();
+    source = { url: log.database.url, pool: log.pool, store: log.store, codec: log.codec, partitions: onePartition };
+  });
+  afterEach(() => log.close());
+
+  /** Projects the log; the projector has ended then. */
+  async function project(): Promise<void> {
+    const projector = await log.start();
+    const head = await log.store.head();
+    await becomes(() => projector.position, head);
+    await projector.stop();
+  }
+  const kept = async () => {
+    const { rows } = await log.pool.query('SELECT name, position::int FROM rebuilds ORDER BY name');
+    return rows;
+  };
+  /** Fails with the event of that revision, while `isBroken`. */
+  function fragile(revision: number) {
+    const projection = {
+      ...internalAccounts,
+      isBroken: true,
+      apply(...[rows, event]: Parameters<typeof internalAccounts.apply>) {
+        if (projection.isBroken && event.revision === revision) throw new Error('a bug in the projection');
+        internalAccounts.apply(rows, event);
+      },
+    };
+    return projection;
+  }
+
+  test('goes on where it was interrupted', async () => {
+    await log.deposits(99);
+    await project();
+    const before = await dump(log.pool, log.tables);
+    const ending = new AbortController();
+    const interrupted = rebuild(source, log.projections, {
+      batchSize: 10,
+      signal: ending.signal,
+      progress: ({ position }) => {
+        if (position === 40) ending.abort(new Error('interrupted'));
+      },
+    });
+    await expect(interrupted).rejects.toThrow('interrupted');
+    expect(await kept()).toEqual(log.tables.toSorted().map((name) => ({ name, position: 40 })));
+    const done = await rebuild(source, log.projections, { batchSize: 10 });
+    expect([done.events, done.tables.map(({ compared }) => compared?.differing)]).toEqual([60, [0, 0]]);
+    expect([await dump(log.pool, log.tables), await kept()]).toEqual([before, []]);
+  });
+
+  test('starts anew when the shape has changed since it was interrupted', async () => {
+    await log.deposits(29);
+    await project();
+    await rebuild(source, [internalAccounts], { ahead: true });
+    expect(await kept()).toEqual([{ name: 'internal_accounts', position: 30 }]);
+    const done = await rebuild(source, [{ ...internalAccounts, version: 9_999 }]);
+    expect(done.events).toBe(30);
+  });
+
+  test('is stopped by an event that cannot be projected and names it; repaired, it goes on from there', async () => {
+    const accountId = await log.deposits(49);
+    await project();
+    const broken = fragile(37);
+    const told = `DepositReceived of account-${accountId} at position 38 cannot be projected: a bug in the projection`;
+    await expect(rebuild(source, [journal, broken], { batchSize: 10 })).rejects.toThrow(told);
+    expect((await kept()).map(({ position }: { position: number }) => position)).toEqual([37, 37]);
+    expect(await log.projected()).toEqual(['49']);
+    broken.isBroken = false;
+    const done = await rebuild(source, [journal, broken]);
+    expect([done.events, done.tables.map(({ compared }) => compared?.differing)]).toEqual([13, [0, 0]]);
+  });
+
+  test('passes an event over that it is told to, and so does every projector from then on', async () => {
+    await log.deposits(49);
+    await project();
+    const broken = fragile(37);
+    await expect(rebuild(source, [broken])).rejects.toThrow('at position 38');
+    const done = await rebuild(source, [broken, journal], { skip: [38] });
+    expect(done.tables.map(({ name, rows, compared }) => [name, rows, compared?.differing])).toEqual([
+      ['internal_accounts', 1, 1],
+      ['journal', 48, 1],
+    ]);
+    expect(await log.projected()).toEqual(['48']);
+    await log.pool.query(`TRUNCATE ${log.tables.join(', ')}, checkpoints`);
+    await log.start({ projections: [broken, journal] });
+    await becomes(() => log.projected(), ['48']);
+    expect(log.logged).toEqual([]);
+  });
+
+  test('a projector that is stuck goes on when its event is to be passed over, even one that nobody can read', async () => {
+    await log.deposits(3);
+    const unreadable = { id: randomUUID(), type: 'DepositReceived', payload: '{', metadata: '{"platform":"p"}' };
+    await log.store.append([
+      { stream: `account-${randomUUID()}`, expectedRevision: -1, events: [unreadable], answers: [] },
+    ]);
+    await log.deposits(2);
+    const projector = await log.start();
+    await becomes(() => projector.position, 4);
+    await expect(rebuild(source, [internalAccounts])).resolves.toMatchObject({ events: 4 });
+    await rebuild(source, [internalAccounts], { skip: [5] });
+    await becomes(() => [projector.position, projector.failure], [8, undefined]);
+    expect(await log.projected()).toEqual(['3', '2']);
+  });
+
+  test('of many tables fills as many at once as it is told to', async () => {
+    await log.deposits(9);
+    await project();
+    const passes = new Set<string>();
+    const done = await rebuild(source, log.projections, {
+      atOnce: 1,
+      progress: ({ tables }) => passes.add(tables.join()),
+    });
+    expect([[...passes], done.events]).toEqual([['internal_accounts', 'journal'], 20]);
+    expect(done.tables.map(({ name, compared }) => [name, compared?.differing])).toEqual([
+      ['internal_accounts', 0],
+      ['journal', 0],
+    ]);
+  });
+
+  test('that is only made ahead leaves the live table alone; the next one has the rest to do', async () => {
+    await log.deposits(9);
+    await project();
+    await log.pool.query('DELETE FROM internal_accounts');
+    expect(await rebuild(source, [internalAccounts], { ahead: true })).toMatchObject({ events: 10, tables: [] });
+    expect(await log.projected()).toEqual([]);
+    await log.pool.query('UPDATE checkpoints SET position = 0');
+    await log.deposits(4);
+    await project();
+    const done = await rebuild(source, [internalAccounts]);
+    expect([done.events, await log.projected()]).toEqual([5, ['9', '4']]);
+  });
+
+  test('at the start of several programs is made by one of them, and the others wait for it', async () => {
+    await log.deposits(9);
+    await project();
+    const changed = { ...internalAccounts, version: 9_999 };
+    const done = await Promise.all([1, 2].map(() => rebuild(source, [changed], { wait: true })));
+    expect(done.map(({ events }) => events).sort()).toEqual([0, 10]);
+  });
+
+  test('is refused while another one is under way', async () => {
+    const other = await log.pool.connect();
+    await other.query('SELECT pg_advisory_lock(4904)');
+    await expect(rebuild(source, [journal])).rejects.toThrow('Another rebuild is under way on this database.');
+    other.release(true);
   });
 });
 
