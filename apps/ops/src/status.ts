@@ -102,12 +102,16 @@ export async function readStatus(engine: Engine, sampleMs: number): Promise<Stat
     const moved = Number(row.position) - (before.get(row.name) ?? 0);
     followers.push(await follower(engine, row, head, sampleMs > 0 ? moved / seconds : 0, leases));
   }
+  const relays = await pool.query<CheckpointRow>(
+    `SELECT 'relay/' || topic AS name, position, NULL AS last_error, NULL AS failed_at, advanced_at FROM relays ORDER BY topic`,
+  );
+  for (const row of relays.rows) followers.push(await follower(engine, row, head, 0, leases));
   const from = rows.find(({ name }) => name === 'deliveries');
   const known = new Set(followers.map(({ name }) => name));
   return {
     head,
     followers,
-    leases: [...leases.values()].filter(({ name }) => !known.has(name)),
+    leases: [...leases.values()].filter(({ name }) => !known.has(name) && !name.includes('/member/')),
     timers: await timerQueues(engine),
     deliveries: await deliveryQueues(engine),
     parked: await parkedWork(engine),
@@ -155,7 +159,7 @@ async function follower(
 async function behind(engine: Engine, name: string, position: number, head: number) {
   const partition = /^\w+\/(\d+)$/.exec(name)?.[1];
   const { partitions, partitionOf } = engine.partitions;
-  const isPartOf = name.startsWith('live/') || name.startsWith('relay/');
+  const isPartOf = name.startsWith('live/');
   const isMine = ({ metadata }: LoggedEvent) =>
     !isPartOf || partitions === 1 || partitionOf(JSON.parse(metadata).platform) === Number(partition);
   let [lagEvents, since] = [0, undefined as string | undefined];

@@ -32,9 +32,8 @@ function tell(status: Status, out: Output): void {
     ],
     [2, 3, 4, 5, 7],
   );
-  for (const { name, owner, heartbeatSeconds } of leases) {
-    out.line(`${name}: ${owner ? `held by ${owner}, heartbeat ${duration(heartbeatSeconds)} ago` : 'held by nobody'}`);
-  }
+  out.line();
+  out.table([['LEASES OF', 'HELD', 'OWNER', 'HEARTBEAT'], ...held(leases)], [1, 3]);
   out.line();
   out.table(
     [
@@ -69,6 +68,24 @@ function tell(status: Status, out: Output): void {
   out.line(`Parked work of processes: ${count(parked)}${parked > 0 ? ', see `dead-letters`' : ''}.`);
   if (deliveriesFrom !== undefined) out.line(`Webhooks are sent for events after position ${deliveriesFrom}.`);
   if (skipped.length > 0) out.line(`Read models pass over ${counted(skipped.length, 'event')}: ${skipped.join(', ')}.`);
+}
+
+/** A line per group of shards and owner. */
+function held(leases: Status['leases']): string[][] {
+  const groups = new Map<string, { name: string; owner: string; count: number; heartbeatSeconds: number }>();
+  for (const { name, owner = 'nobody', heartbeatSeconds } of leases) {
+    const group = name.replace(/\/\d+$/, '');
+    const one = groups.get(`${group} ${owner}`) ?? { name: group, owner, count: 0, heartbeatSeconds };
+    groups.set(`${group} ${owner}`, one);
+    one.count += 1;
+    one.heartbeatSeconds = Math.max(one.heartbeatSeconds, heartbeatSeconds);
+  }
+  return [...groups.values()].map((one) => [
+    one.name,
+    String(one.count),
+    one.owner,
+    one.owner === 'nobody' ? '-' : duration(one.heartbeatSeconds),
+  ]);
 }
 
 function row(one: Follower): string[] {
