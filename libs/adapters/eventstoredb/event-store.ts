@@ -10,8 +10,9 @@ import type {
 } from '../../kernel/event-store.port.ts';
 import { PostgresSnapshots } from '../postgres/snapshots.ts';
 import { LogClient, type Place } from './client.ts';
-import { Backoff, Gate, isPassing, kindOf, sleep } from './patience.ts';
+import { Gate, isPassing, kindOf, sleep } from './patience.ts';
 import { SupervisedSubscription } from './subscription.ts';
+import { Turns } from './turns.ts';
 import { fromWire, isSystem, positionOf, toWire, type WireRecord } from './wire.ts';
 
 /** Where the answers of keyed requests are kept, since this store cannot write them in its own commit. */
@@ -57,6 +58,7 @@ export class EventStoreDb implements EventStore {
   private readonly snapshots: PostgresSnapshots;
   private readonly appends = new Gate(APPENDS_AT_ONCE);
   private readonly reads = new Gate(READS_AT_ONCE);
+  private readonly turns = new Turns();
   private readonly wakers = new Set<(head: number) => void>();
   private subscription: SupervisedSubscription | undefined;
   /** How far nothing but the server's own events was found after a position: they need not be passed again. */
@@ -78,7 +80,7 @@ export class EventStoreDb implements EventStore {
   async append(batch: readonly Append[]): Promise<AppendOutcome[]> {
     const keys = batch.flatMap(({ answers }) => answers.map(({ key }) => key));
     const taken = keys.length > 0 ? await this.options.answers.taken(keys) : new Set<string>();
-    const settled = await Promise.allSettled(batch.map((one) => this.appends.run(() => this.appendOne(one, taken))));
+    const settled = await Promise.allSettled(batch.map((one) => this.appendOne(one, taken)));
     const unknown = settled.filter((one) => one.status === 'rejected');
     if (unknown.length > 0) {
       const message = `the outcome of ${unknown.length} of ${batch.length} appends is unknown`;
@@ -89,15 +91,14 @@ export class EventStoreDb implements EventStore {
   }
 
   /**
-   * There is no lock to take: what is newer is read and decided upon until nobody was faster. The pauses between are random, so that of
-   * two writers none is always second.
+   * There is no lock to take: what is newer is read and decided upon until nobody was faster. Who was faster leaves the stream alone for
+   * a moment afterwards (`Turns`), so that none is always second.
    */
   async appendExclusively(
     stream: string,
     afterRevision: number,
     decide: (newer: LoggedEvent[]) => Promise<Append | undefined>,
   ): Promise<AppendOutcome | undefined> {
-    const backoff = new Backoff(2, 50);
     for (let after = afterRevision, isLost = false; ; isLost = true) {
       const newer = await this.readStream(stream, after);
       if (isLost && newer.length === 0) return CONFLICT; // what it was decided on is not in the log
@@ -106,7 +107,6 @@ export class EventStoreDb implements EventStore {
       const [outcome] = await this.append([append]);
       if (outcome!.outcome !== 'conflict') return outcome;
       after = append.expectedRevision;
-      await sleep(backoff.pauseMs);
     }
   }
 
@@ -210,8 +210,16 @@ export class EventStoreDb implements EventStore {
       const revision = last ? Number(last.revision) : -1;
       return revision === expectedRevision ? { outcome: 'appended', firstPosition: this.newest } : CONFLICT;
     }
-    const answer = await this.client.append(stream, expectedRevision, events.map(toWire));
-    if (answer === 'conflict') return CONFLICT;
+    const pauseMs = this.turns.pauseMs(stream, performance.now());
+    if (pauseMs > 0) await sleep(pauseMs);
+    const started = performance.now();
+    const answer = await this.appends.run(() => this.client.append(stream, expectedRevision, events.map(toWire)));
+    const ended = performance.now();
+    if (answer === 'conflict') {
+      this.turns.lost(stream, ended);
+      return CONFLICT;
+    }
+    this.turns.won(stream, ended, ended - started);
     const position = answer.position ?? (await this.writtenAt(append));
     return { outcome: 'appended', firstPosition: this.sees(position) - events.length + 1 };
   }
