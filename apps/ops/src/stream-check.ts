@@ -8,6 +8,15 @@ export interface StreamFault {
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
 
+/** An event of a stream, and the revision and position of the one before it. */
+interface FollowedRow {
+  stream: string;
+  revision: string;
+  before: string;
+  position: string;
+  earlier: string;
+}
+
 const LIMIT = 1_000;
 const TABLE = 'pg_temp.log__replay';
 
@@ -47,14 +56,17 @@ export class StreamCheck {
 
   async *faults(): AsyncGenerator<StreamFault> {
     const table = this.isTable ? 'events' : TABLE;
-    const { rows } = await this.db.query<{ stream: string; revision: string; before: string; position: string }>(
-      `SELECT stream, revision, before, position FROM (
+    const { rows } = await this.db.query<FollowedRow>(
+      `SELECT stream, revision, before, position, earlier FROM (
          SELECT stream, revision, position, lag(revision, 1, -1) OVER w AS before, lag(position, 1, 0) OVER w AS earlier
            FROM ${table} WINDOW w AS (PARTITION BY stream ORDER BY revision)
        ) AS followed WHERE revision <> before + 1 OR position <= earlier ORDER BY position LIMIT ${LIMIT}`,
     );
-    for (const { stream, revision, before, position } of rows)
-      yield { stream, message: `revision ${revision} at position ${position} follows revision ${before}` };
+    for (const { stream, revision, before, position, earlier } of rows) {
+      const isNext = Number(revision) === Number(before) + 1;
+      const told = isNext ? `lies before revision ${before} at position ${earlier}` : `follows revision ${before}`;
+      yield { stream, message: `revision ${revision} at position ${position} ${told}` };
+    }
     const twice = await this.db.query<{ stream: string; id: string; positions: string }>(
       `SELECT min(stream) AS stream, id, string_agg(position::text, ' and ' ORDER BY position) AS positions
          FROM ${table} GROUP BY id HAVING count(*) > 1 ORDER BY min(position) LIMIT ${LIMIT}`,

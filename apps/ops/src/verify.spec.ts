@@ -13,6 +13,7 @@ beforeAll(async () => {
   activity = await someActivity(platform);
   usd = activity.usd.slice('InternalAccount:'.length);
   upTo = await platform.engine.store.head();
+  await platform.projector.stop(); // what the tests put in is not projected
 });
 afterAll(() => platform.stop());
 
@@ -20,11 +21,11 @@ const sql = (text: string, values: unknown[] = []) => platform.engine.pool.query
 const verified = (batchSize = 5_000) => verify(platform.engine, projections, { batchSize });
 
 /** Does something to the database, verifies, and undoes it. */
-async function tampered(statement: string, values: unknown[] = []) {
+async function tampered(statement: string | readonly string[], values: unknown[] = []) {
   const saved = ['events', 'checkpoints', 'log_head', ...projections.map(({ name }) => name)];
   for (const table of saved) await sql(`CREATE TABLE ${table}_saved AS TABLE ${table}`);
-  await sql(statement, values);
   try {
+    for (const one of [statement].flat()) await sql(one, values);
     return await verified();
   } finally {
     for (const table of saved) {
@@ -144,6 +145,155 @@ describe('verify', () => {
       message: expect.stringContaining(`FundsPended of account-${usd} cannot be read`),
     });
     expect(found.failures.events).toBe(1);
+  });
+
+  test('finds two events that changed places', async () => {
+    const opened = await eventOf(`account-${usd}`, 'AccountOpened');
+    const debited = await eventOf(`account-${usd}`, 'AccountDebited');
+    const { rows } = await sql(`SELECT position::int FROM events WHERE stream = $1 AND revision = 1`, [
+      `account-${usd}`,
+    ]);
+    const found = await tampered(
+      [
+        'UPDATE events SET position = -position WHERE position IN ($1, $2)',
+        'UPDATE events SET position = $1::bigint + $2::bigint + position WHERE position < 0',
+      ],
+      [opened.position, debited.position],
+    );
+    expect(found.findings).toContainEqual({
+      check: 'streams',
+      subject: `account-${usd}`,
+      message: `revision 1 at position ${rows[0].position} lies before revision 0 at position ${debited.position}`,
+    });
+    expect(found.failures).toMatchObject({ positions: 0, events: 0 });
+    expect(found.failures.ledger).toBeGreaterThan(0);
+  });
+
+  test('finds an event that was moved to another stream', async () => {
+    const { position } = await eventOf(`account-${usd}`, 'FundsPended');
+    const stream = 'account-00000000-0000-4000-8000-000000000000';
+    const found = await tampered('UPDATE events SET stream = $2, revision = 0 WHERE position = $1', [position, stream]);
+    expect(found.findings).toContainEqual({
+      check: 'events',
+      subject: `${position}`,
+      message: `FundsPended is in ${stream}, but it is about ${usd}`,
+    });
+  });
+
+  test('finds an event of a kind that nobody knows', async () => {
+    const { position } = await eventOf(`account-${usd}`, 'FundsPended');
+    const found = await tampered(`UPDATE events SET stream = 'vault-1', revision = 0 WHERE position = $1`, [position]);
+    expect(found.findings).toContainEqual({
+      check: 'events',
+      subject: `${position}`,
+      message: 'FundsPended is in vault-1, which no part of this version knows',
+    });
+  });
+
+  test('finds an event that was put in, and one that is there twice', async () => {
+    const { position } = await eventOf(`account-${usd}`, 'DepositReceived');
+    const found = await tampered(
+      [
+        `INSERT INTO events SELECT $2::bigint, stream, (SELECT max(revision) + 1 FROM events WHERE stream = e.stream), id, type, payload, metadata
+           FROM events e WHERE position = $1::bigint`,
+        'UPDATE log_head SET position = $2::bigint WHERE $1::bigint > 0',
+      ],
+      [position, upTo + 1],
+    );
+    expect(found.findings).toContainEqual({
+      check: 'streams',
+      subject: `account-${usd}`,
+      message: expect.stringMatching(new RegExp(`^event .* at positions ${position} and ${upTo + 1}$`)),
+    });
+    expect(found).toMatchObject({ events: upTo + 1, unprojected: 1 });
+  });
+
+  test('finds money that came from nowhere: the books do not balance from that event on', async () => {
+    const { position } = await eventOf(`account-${usd}`, 'AccountDebited');
+    const found = await tampered(
+      `UPDATE events SET payload = replace(payload, '"counterpart":"transit:USD"', '"counterpart":"transit:EUR"') WHERE position = $1`,
+      [position],
+    );
+    const { failures, findings } = found;
+    expect(failures['trial balance']).toBeGreaterThan(0);
+    expect(findings.find(({ check }) => check === 'trial balance')).toEqual({
+      check: 'trial balance',
+      subject: 'USD',
+      message: expect.stringMatching(new RegExp(`^sums up to -\\d+, not to 0 \\(event at position ${position}\\)$`)),
+    });
+    expect(failures.transactions).toBe(1);
+  });
+
+  test('finds an account that went below zero', async () => {
+    const { position } = await eventOf(`account-${usd}`, 'FundsPended');
+    const found = await tampered(
+      `UPDATE events SET payload = replace(payload, '"amountMinor":"10000"', '"amountMinor":"65001"') WHERE position = $1`,
+      [position],
+    );
+    expect(found.findings).toContainEqual({
+      check: 'ledger',
+      subject: `account:${usd}`,
+      message: `holds 65000, of which 65001 are reserved (event at position ${position})`,
+    });
+  });
+
+  test('finds a transaction whose terms its entries do not explain', async () => {
+    const uuid = activity.completed.slice('Transaction:'.length);
+    const found = await tampered(
+      `UPDATE events SET payload = regexp_replace(payload, '"receivingMinor":"[0-9]+"', '"receivingMinor":"1"')
+        WHERE stream = $1 AND type = 'PaymentQuoted'`,
+      [`payment-${uuid}`],
+    );
+    expect(found.findings.filter(({ check }) => check === 'transactions')).toEqual([
+      {
+        check: 'transactions',
+        subject: uuid,
+        message: expect.stringMatching(
+          /^COMPLETED, but \S+ moved by -?\d+, its terms and outcome say -?\d+ \(last event at/,
+        ),
+      },
+    ]);
+  });
+
+  test('finds entries and reservations of a transaction that does not exist', async () => {
+    const uuid = activity.pending.slice('Transaction:'.length);
+    const found = await tampered(
+      `UPDATE events SET payload = replace(payload, $1, '00000000-0000-4000-8000-000000000001') WHERE stream = $2`,
+      [uuid, `account-${usd}`],
+    );
+    expect(found.findings).toContainEqual({
+      check: 'ledger',
+      subject: `account:${usd}`,
+      message: 'holds 10000 for payment 00000000-0000-4000-8000-000000000001, which is not under way',
+    });
+    const other = activity.completed.slice('Transaction:'.length);
+    const entries = await tampered(
+      `UPDATE events SET payload = replace(payload, $1, '00000000-0000-4000-8000-000000000001') WHERE stream = $2`,
+      [other, `account-${usd}`],
+    );
+    expect(entries.findings.filter(({ check }) => check === 'transactions')).toEqual([
+      { check: 'transactions', subject: other, message: expect.stringMatching(/^COMPLETED, but /) },
+      {
+        check: 'transactions',
+        subject: '00000000-0000-4000-8000-000000000001',
+        message: expect.stringMatching(/^moves money, but there is no such transaction under way/),
+      },
+    ]);
+  });
+
+  test('finds read models that claim to be ahead of the log', async () => {
+    const found = await tampered(`UPDATE checkpoints SET position = position + 5 WHERE name = 'live'`);
+    expect(found.findings).toEqual([
+      { check: 'positions', subject: `${upTo}`, message: `is the end of the log, yet live has come to ${upTo + 5}` },
+    ]);
+  });
+
+  test('an event that read models pass over by order is passed over here, and counted', async () => {
+    const { position } = await eventOf(`platform-${platform.tenant.platform}.sandbox`, 'PlatformCreated');
+    await sql(`INSERT INTO projection_skips (position, ordered_by) VALUES ($1, 'test')`, [position]);
+    const found = await verified();
+    await sql('DELETE FROM projection_skips');
+    expect(found).toMatchObject({ skipped: 1, failures: { 'read models': 1, events: 0 } });
   });
 
   test('finds personal data that was exchanged', async () => {
