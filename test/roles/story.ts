@@ -61,12 +61,16 @@ export class Client {
     return transactionId;
   }
 
-  /** Waits until a transaction can be read as completed. */
+  /** Waits until a transaction can be read as completed. While nobody projects, a read waits for two seconds only: then it is not there. */
   async completed(transactionId: string): Promise<void> {
-    await eventually(
-      () => this.call<{ status: string }>('GET', `/transactions/${transactionId}`),
-      ({ status }) => status === 'COMPLETED',
-      PATIENCE_MS,
-    );
+    const status = () =>
+      this.call<{ status: string }>('GET', `/transactions/${transactionId}`).then(
+        (transaction) => transaction.status,
+        (error: Error) => {
+          if (!error.message.includes('TRANSACTION_NOT_FOUND')) throw error;
+          return 'not there yet';
+        },
+      );
+    await eventually(status, (found) => found === 'COMPLETED', PATIENCE_MS);
   }
 }
