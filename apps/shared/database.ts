@@ -44,9 +44,12 @@ async function holdsEvents(url: string, isConfigured: boolean): Promise<boolean>
     throw new Error(`The PostgreSQL of DATABASE_URL cannot be used: ${(error as Error).message || String(error)}`);
   }
   try {
-    const { rows } = await client.query<{ log: string | null }>(`SELECT to_regclass('log_head') AS log`);
-    if (rows[0]?.log == null) return false;
-    return (await client.query('SELECT 1 FROM log_head WHERE position > 0')).rowCount === 1;
+    const { rows } = await client.query<{ known: string | null }>(`SELECT to_regclass('checkpoints') AS known`);
+    if (rows[0]?.known == null) return false;
+    const { rowCount } = await client.query(
+      'SELECT 1 FROM log_head WHERE position > 0 UNION ALL SELECT 1 FROM checkpoints WHERE position > 0 LIMIT 1',
+    );
+    return rowCount === 1;
   } finally {
     await client.end();
   }

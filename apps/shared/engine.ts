@@ -1,24 +1,30 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import { PostgresEventStore } from '../../libs/adapters/postgres/event-store.ts';
-import { PostgresKeyedAnswers } from '../../libs/adapters/postgres/keyed-answers.ts';
 import { type Listener, listen } from '../../libs/adapters/postgres/listen.ts';
 import { PostgresSubjectKeys } from '../../libs/adapters/postgres/subject-keys.ts';
 import { deciders } from '../../libs/domain/index.ts';
+import { type PlatformState, platform, tenantIdOf, tenantOf } from '../../libs/domain/platforms/platform.ts';
 import type { Clock } from '../../libs/kernel/clock.ts';
+import { categoryOf, streamIdOf } from '../../libs/kernel/messages.ts';
+import type { KeyedAnswers } from '../../libs/kernel/event-store.port.ts';
 import { EventCodec } from '../../libs/runtime/codec.ts';
 import { Driver } from '../../libs/runtime/drive.ts';
 import { WritePath } from '../../libs/runtime/execute.ts';
 import { Freshness } from '../../libs/runtime/freshness.ts';
 import type { Logger } from '../../libs/runtime/http/index.ts';
+import { PlatformClock } from '../../libs/runtime/platform-clock.ts';
 import { onePartition, type Partitions, ReadModel, type ReadTables } from '../../libs/runtime/read-model.ts';
 import { derivedKey } from '../../libs/runtime/seal.ts';
 import { migrate } from '../../migrations/index.ts';
+import { openStore, type Store } from './store.ts';
 
 export interface EngineOptions {
   databaseUrl: string;
+  /** Connection string of the EventStoreDB that keeps the log; absent: Postgres keeps it. */
+  esdbUrl?: string | undefined;
   masterKey: Buffer;
   logger: Logger;
+  /** Wall time. */
   clock?: Clock;
   /** Those of the feed that the read models are fed from; the log itself has one. */
   partitions?: Partitions;
@@ -31,16 +37,19 @@ export interface Engine {
   url: string;
   pool: pg.Pool;
   db: Kysely<ReadTables>;
-  store: PostgresEventStore;
+  store: Store;
+  /** Connection string of the EventStoreDB that keeps the log; absent: Postgres keeps it. */
+  esdbUrl: string | undefined;
   keys: PostgresSubjectKeys;
   codec: EventCodec;
-  clock: Clock;
+  /** Wall time, and the time of each platform. */
+  clock: PlatformClock;
   writePath: WritePath;
   driver: Driver;
   readModel: ReadModel;
   /** Those of the feed that the read models are fed from. */
   partitions: Partitions;
-  answers: PostgresKeyedAnswers;
+  answers: KeyedAnswers;
   logger: Logger;
   /** A key for one purpose, derived from the master key. 32 bytes. */
   keyFor(purpose: string): Buffer;
@@ -52,9 +61,10 @@ export const systemClock: Clock = { nowMs: () => Date.now() };
 /** Migrates the database and opens the engine on it. */
 export async function openEngine({
   databaseUrl: url,
+  esdbUrl,
   masterKey,
   logger,
-  clock = systemClock,
+  clock: wall = systemClock,
   partitions = onePartition,
   flushed,
 }: EngineOptions): Promise<Engine> {
@@ -65,15 +75,21 @@ export async function openEngine({
     if (!isClosing) logger.warn({ reason: message }, 'an idle database connection was lost');
   });
   const db = new Kysely<ReadTables>({ dialect: new PostgresDialect({ pool }) });
-  const store = new PostgresEventStore(url, pool);
+  const log = (level: 'info' | 'warn' | 'error', message: string, error?: unknown) =>
+    logger[level]({ err: error }, message);
+  const { store, answers } = await openStore({ esdbUrl, url, pool, log });
   const keys = new PostgresSubjectKeys(pool, masterKey);
-  const codec = new EventCodec(deciders, keys);
+  const clock = new PlatformClock(wall, async (tenant) => {
+    const { state } = await writePath.state<PlatformState>(platform, tenantIdOf(tenant));
+    return state.clockAheadMs ?? 0;
+  });
+  const codec = new EventCodec(deciders, keys, {}, (tenant, aheadMs) => clock.learn(tenant, aheadMs));
   const readModel = new ReadModel(pool, db, partitions);
   const writePath = new WritePath({
     store,
     codec,
     clock,
-    log: (level, message, error) => logger[level]({ err: error }, message),
+    log,
     committed: (flush) => {
       for (const [tenant, position] of flush.tenants) readModel.noteWritten(tenant, position);
       flushed?.(flush);
@@ -81,13 +97,23 @@ export async function openEngine({
   });
   const projected = followProjector(url, pool, readModel);
   await projected.ready;
-  const freshness = new Freshness(store, writePath, (message, error) => logger.warn({ err: error }, message));
+  const freshness = new Freshness(
+    store,
+    writePath,
+    (message, error) => logger.warn({ err: error }, message),
+    async (stream) => {
+      if (categoryOf(stream) !== platform.name) return;
+      const tenant = tenantOf(streamIdOf(stream));
+      if (clock.isKnown(tenant)) await clock.refresh(tenant);
+    },
+  );
   await freshness.start();
   return {
     url,
     pool,
     db,
     store,
+    esdbUrl,
     keys,
     codec,
     clock,
@@ -95,7 +121,7 @@ export async function openEngine({
     driver: new Driver(writePath, deciders),
     readModel,
     partitions,
-    answers: new PostgresKeyedAnswers(pool),
+    answers,
     logger,
     keyFor: (purpose) => derivedKey(masterKey, purpose),
     async close() {

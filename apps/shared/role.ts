@@ -104,6 +104,7 @@ class RoleProgram {
     const open = () =>
       openEngine({
         databaseUrl: config.databaseUrl!,
+        esdbUrl: config.esdbUrl,
         masterKey,
         logger,
         partitions: partitionsOf(config.kafka),

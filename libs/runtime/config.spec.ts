@@ -33,6 +33,7 @@ describe('loadConfig', () => {
       webhookAllowPrivateTargets: true,
       logLevel: 'info',
       eventStore: 'postgres',
+      esdbUrl: undefined,
       feed: 'direct',
       kafka: undefined,
       projector: 'thread',
@@ -53,7 +54,8 @@ describe('loadConfig', () => {
       SANDBOX_TIME_SCALE: '.01',
       WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
       LOG_LEVEL: 'silent',
-      EVENT_STORE: 'postgres',
+      EVENT_STORE: 'eventstoredb',
+      ESDB_URL: 'esdb+discover://app:secret@events.internal:2113?tlsCAFile=/ca.crt',
       FEED: 'kafka',
       KAFKA_BROKERS: 'kafka-1:9092, [::1]:9093',
       KAFKA_TOPIC: 'payments.events',
@@ -74,7 +76,8 @@ describe('loadConfig', () => {
       sandboxTimeScale: 0.01,
       webhookAllowPrivateTargets: true,
       logLevel: 'silent',
-      eventStore: 'postgres',
+      eventStore: 'eventstoredb',
+      esdbUrl: 'esdb+discover://app:secret@events.internal:2113?tlsCAFile=/ca.crt',
       feed: 'kafka',
       kafka: {
         brokers: ['kafka-1:9092', '[::1]:9093'],
@@ -101,6 +104,8 @@ describe('loadConfig', () => {
       'DATABASE_URL must be a URL like postgres://user:password@host:5432/database',
       'WEBHOOK_ALLOW_PRIVATE_TARGETS must be true or false, not "no / good"',
       'ROLE must be standalone or api or relay or projector or worker or dispatcher, not "no / good"',
+      'EVENT_STORE must be postgres or eventstoredb, not "no / good"',
+      'ESDB_URL must be a connection string like esdb://user:password@host:2113?tls=true',
       'FEED must be direct or kafka, not "no / good"',
       'KAFKA_BROKERS must be host:port, several with commas between, not "no / good"',
       'KAFKA_TOPIC must be at most 200 letters, digits, dots, dashes and underscores, not "no / good"',
@@ -112,7 +117,6 @@ describe('loadConfig', () => {
       'MASTER_KEY must be 32 bytes as base64 or as 64 hex digits',
       'SANDBOX_TIME_SCALE must be a number above 0, not "no / good"',
       'LOG_LEVEL must be fatal or error or warn or info or debug or trace or silent, not "no / good"',
-      'EVENT_STORE must be postgres, not "no / good"',
       'PROJECTOR must be thread or inline, not "no / good"',
     ]);
   });
@@ -133,6 +137,9 @@ describe('loadConfig', () => {
     ['BOOTSTRAP_CLIENT_SECRET', 'x'.repeat(129)],
     ['MASTER_KEY', KEY.subarray(1).toString('base64')],
     ['MASTER_KEY', KEY.toString('hex').slice(1)],
+    ['ESDB_URL', 'http://events:2113'],
+    ['ESDB_URL', 'esdb://'],
+    ['ESDB_URL', 'esdb://app:secret@'],
     ['KAFKA_BROKERS', 'kafka'],
     ['KAFKA_BROKERS', 'kafka:0'],
     ['KAFKA_BROKERS', 'kafka:9092,'],
@@ -148,6 +155,11 @@ describe('loadConfig', () => {
   ])('refuses %s=%j', (name, text) => {
     const pair = { BOOTSTRAP_CLIENT_ID: 'x'.repeat(16), BOOTSTRAP_CLIENT_SECRET: 'x'.repeat(16) };
     expect(problems({ ...pair, [name]: text })).toEqual([expect.stringMatching(`^${name} must be `)]);
+  });
+
+  test('asks for a connection string where events are in EventStoreDB', () => {
+    expect(problems({ EVENT_STORE: 'eventstoredb' })).toEqual(['ESDB_URL must be set with EVENT_STORE=eventstoredb']);
+    expect(loadConfig({ ESDB_URL: 'esdb://a:2113,b:2113?tls=false' }).esdbUrl).toBeUndefined();
   });
 
   test('asks for brokers where the feed is Kafka', () => {
@@ -205,6 +217,8 @@ test('describeConfig shows every variable and no secret', () => {
     BOOTSTRAP_CLIENT_ID: 'client-id-of-sixteen',
     BOOTSTRAP_CLIENT_SECRET: 'hidden-3-of-sixteen',
     MASTER_KEY: KEY.toString('hex'),
+    EVENT_STORE: 'eventstoredb',
+    ESDB_URL: 'esdb://app:hidden-5@a:2113,b:2113?tls=true',
     FEED: 'kafka',
     KAFKA_BROKERS: 'kafka:9092',
     KAFKA_SASL: 'plain:app:hidden-4',
@@ -218,6 +232,7 @@ test('describeConfig shows every variable and no secret', () => {
     BOOTSTRAP_CLIENT_ID: 'client-id-of-sixteen',
     BOOTSTRAP_CLIENT_SECRET: '***',
     MASTER_KEY: '***',
+    ESDB_URL: 'esdb://***@a:2113,b:2113?tls=true',
     KAFKA_BROKERS: 'kafka:9092',
     KAFKA_SASL: '***',
     WEBHOOK_ALLOW_PRIVATE_TARGETS: 'false',

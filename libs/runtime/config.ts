@@ -27,7 +27,9 @@ export interface Config {
   sandboxTimeScale: number;
   webhookAllowPrivateTargets: boolean;
   logLevel: (typeof LOG_LEVELS)[number];
-  eventStore: 'postgres';
+  eventStore: 'postgres' | 'eventstoredb';
+  /** Connection string; present when the event store is EventStoreDB. */
+  esdbUrl: string | undefined;
   feed: 'direct' | 'kafka';
   /** Present when the feed is Kafka. */
   kafka: KafkaConfig | undefined;
@@ -137,7 +139,20 @@ const variables = {
     about: 'Whether webhooks may go to private and loopback addresses.',
   }),
   LOG_LEVEL: variable({ ...oneOf(LOG_LEVELS), default: 'info', about: 'The least severe log lines that are written.' }),
-  EVENT_STORE: variable({ ...oneOf(['postgres']), default: 'postgres', about: 'Where events are stored.' }),
+  EVENT_STORE: variable({
+    ...oneOf(['postgres', 'eventstoredb']),
+    default: 'postgres',
+    about: 'Where events are stored. PostgreSQL keeps everything else in either case.',
+  }),
+  ESDB_URL: variable({
+    ...matching(
+      /^esdb(\+discover)?:\/\/([^@/?#\s]+@)?[^@/?#\s]+\/?(\?\S*)?$/,
+      'a connection string like esdb://user:password@host:2113?tls=true',
+    ),
+    absent: 'must be set with `EVENT_STORE=eventstoredb`',
+    about: 'EventStoreDB to use, 22.6 or newer; nodes, login and TLS are all in its connection string.',
+    secret: true,
+  }),
   FEED: variable({
     ...oneOf(['direct', 'kafka']),
     default: 'direct',
@@ -228,6 +243,10 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, asked?: Role): 
     if (role && role !== 'standalone' && !textOf(name))
       problems.push(`${name} must be set for the ${role}, the same for every part of the platform`);
   }
+  const eventStore = withDefault('EVENT_STORE');
+  const esdbUrl = value('ESDB_URL');
+  if (eventStore === 'eventstoredb' && !textOf('ESDB_URL'))
+    problems.push('ESDB_URL must be set with EVENT_STORE=eventstoredb');
   const feed = withDefault('FEED');
   const kafka = {
     brokers: value('KAFKA_BROKERS') ?? [],
@@ -251,7 +270,8 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, asked?: Role): 
       ? allowPrivateTargets === 'true'
       : databaseUrl === undefined && isLoopback(host),
     logLevel: withDefault('LOG_LEVEL'),
-    eventStore: withDefault('EVENT_STORE'),
+    eventStore,
+    esdbUrl: eventStore === 'eventstoredb' ? esdbUrl : undefined,
     feed,
     kafka: feed === 'kafka' ? kafka : undefined,
     projector: withDefault('PROJECTOR'),
@@ -277,6 +297,7 @@ export function describeConfig(config: Config): Record<string, string> {
     WEBHOOK_ALLOW_PRIVATE_TARGETS: String(config.webhookAllowPrivateTargets),
     LOG_LEVEL: config.logLevel,
     EVENT_STORE: config.eventStore,
+    ESDB_URL: config.esdbUrl?.replace(/\/\/.*@/, '//***@'),
     FEED: config.feed,
     KAFKA_BROKERS: config.kafka?.brokers.join(','),
     KAFKA_TOPIC: config.kafka?.topic,

@@ -31,7 +31,8 @@ export async function startDispatcher(context: PartContext, place: 'thread' | 'i
 
 function inThread({ engine, masterKey, config }: PartContext): Part {
   const allowPrivateTargets = config.webhookAllowPrivateTargets;
-  const data = { url: engine.url, masterKey, allowPrivateTargets, graceMs: DELIVERY_PATIENCE_MS };
+  const { url, esdbUrl } = engine;
+  const data = { url, esdbUrl, masterKey, allowPrivateTargets, graceMs: DELIVERY_PATIENCE_MS };
   const dispatcher = supervisedDispatcher(data, logTo(engine));
   dispatcher.start();
   return { checks: [], stop: () => dispatcher.stop() };

@@ -5,6 +5,8 @@ import { dispatcherMetrics } from './index.ts';
 /** What the thread is given. */
 export interface ThreadData {
   url: string;
+  /** Connection string of the EventStoreDB that keeps the log; absent: Postgres keeps it. */
+  esdbUrl?: string | undefined;
   masterKey: Uint8Array;
   allowPrivateTargets: boolean;
   /** How long receivers may still take to answer when it ends. */

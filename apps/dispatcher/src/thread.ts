@@ -1,23 +1,25 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import pg from 'pg';
-import { PostgresEventStore } from '../../../libs/adapters/postgres/event-store.ts';
 import { PostgresSubjectKeys } from '../../../libs/adapters/postgres/subject-keys.ts';
 import { deciders } from '../../../libs/domain/index.ts';
 import { EventCodec } from '../../../libs/runtime/codec.ts';
 import { derivedKey } from '../../../libs/runtime/seal.ts';
+import { openStore } from '../../shared/store.ts';
 import { createDispatcher } from './index.ts';
 import type { Attempts, ThreadData, ThreadMessage } from './supervised.ts';
 
 /** The dispatcher in a thread of its own, with its own connections. It ends when it is told to; see supervised.ts. */
 const TELL_EVERY_MS = 250;
 
-const { url, masterKey, allowPrivateTargets, graceMs } = workerData as ThreadData;
+const { url, esdbUrl, masterKey, allowPrivateTargets, graceMs } = workerData as ThreadData;
 const parent = parentPort!;
 const tell = (message: ThreadMessage) => parent.postMessage(message);
 
 const pool = new pg.Pool({ connectionString: url, max: 1, application_name: 'ledgerline-dispatcher', keepAlive: true });
 pool.on('error', () => {}); // an idle connection that dies is replaced at its next use
-const store = new PostgresEventStore(url, pool);
+const log = (level: 'info' | 'warn' | 'error', message: string, error?: unknown) =>
+  tell({ type: 'log', level, message, error });
+const { store } = await openStore({ esdbUrl, url, pool, log });
 const key = Buffer.from(masterKey);
 const engine = {
   url,
@@ -30,7 +32,7 @@ const engine = {
 let attempts: Attempts = [];
 const dispatcher = createDispatcher(engine, {
   allowPrivateTargets,
-  log: (level, message, error) => tell({ type: 'log', level, message, error }),
+  log,
   attempted: (status, durationMs) => attempts.push([status, durationMs]),
   waiting: (backlog) => tell({ type: 'waiting', backlog }),
 });

@@ -1,11 +1,14 @@
 import type { Config } from '../../../libs/runtime/config.ts';
-import { createLogger } from '../../../libs/runtime/http/logging.ts';
+import { createLogger, type Logger } from '../../../libs/runtime/http/logging.ts';
 import { announcers, processes, projections } from '../../../projections/index.ts';
+import { checkpointsOf, liveCheckpoints } from '../../projector/src/checkpoints.ts';
 import { prepareReadTables } from '../../projector/src/prepare.ts';
 import { Projector } from '../../projector/src/projector.ts';
-import { openDatabase } from '../../shared/database.ts';
+import { type Database, openDatabase } from '../../shared/database.ts';
 import { type Engine, openEngine } from '../../shared/engine.ts';
+import { partitionsOf } from '../../shared/feed.ts';
 import type { Output } from './output.ts';
+import { replay } from './replay.ts';
 
 const PROJECT_PATIENCE_MS = 30_000;
 const ASK_EVERY_MS = 50;
@@ -26,7 +29,7 @@ export async function withEngine<T>(
   const logger = loggerOf(out);
   const database = await openDatabase(config, { logger, join: true });
   try {
-    const engine = await openEngine({ databaseUrl: database.url, masterKey: database.masterKey, logger });
+    const engine = await engineOn(database, config, logger);
     try {
       return await work(engine);
     } finally {
@@ -36,6 +39,13 @@ export async function withEngine<T>(
     await database.stop();
   }
 }
+
+/** The engine that a configuration names, on its database. */
+export function engineOn({ url: databaseUrl, masterKey }: Database, config: Config, logger: Logger): Promise<Engine> {
+  const { esdbUrl, kafka } = config;
+  return openEngine({ databaseUrl, esdbUrl, masterKey, logger, partitions: partitionsOf(kafka) });
+}
+
 /** Refuses to write for a deployment whose read tables another version of the program made. */
 async function requireReadTables(engine: Engine): Promise<void> {
   const outdated = await prepareReadTables(engine.pool, projections);
@@ -47,36 +57,47 @@ async function requireReadTables(engine: Engine): Promise<void> {
 }
 
 /**
- * Does something that writes, and waits until the read tables show it. Where no platform runs, its projector runs here meanwhile;
- * where one does, that one holds the lease and this one only waits.
+ * Does something that writes, and waits until the read tables show it. Where no platform runs, a projector runs here meanwhile; where one
+ * does, that one holds the lease and this one only waits. What comes in several partitions is carried by the platform's own projectors.
  */
 export async function whileProjecting<T>(engine: Engine, work: () => Promise<T>): Promise<T> {
   await requireReadTables(engine);
+  const { url, store, codec, logger, partitions } = engine;
   const projector = new Projector({
-    url: engine.url,
-    store: engine.store,
-    codec: engine.codec,
+    url,
+    store,
+    codec,
     catalogue: { projections, announcers, processes },
-    log: (level, message, error) => engine.logger[level]({ err: error }, message),
+    log: (level, message, error) => logger[level]({ err: error }, message),
   });
-  await projector.start();
+  const before = await store.head();
+  const isMine = partitions.partitions === 1;
+  if (isMine) await projector.start();
   try {
     const done = await work();
-    const head = await engine.store.head();
-    const deadline = performance.now() + PROJECT_PATIENCE_MS;
-    while ((await projectedUpTo(engine)) < head) {
-      if (performance.now() > deadline) throw new Error('The read models do not catch up with the log.');
-      await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
-    }
+    await projected(engine, isMine ? 0 : before);
     return done;
   } finally {
-    await projector.stop();
+    if (isMine) await projector.stop();
   }
 }
 
-async function projectedUpTo(engine: Engine): Promise<number> {
-  const { rows } = await engine.pool.query<{ position: string }>(
-    `SELECT position FROM checkpoints WHERE name = 'live'`,
-  );
-  return Number(rows[0]?.position ?? 0);
+/** Waits until the read tables have come to the last event of each partition after a position. */
+async function projected({ store, pool, partitions }: Engine, after: number): Promise<void> {
+  const names = checkpointsOf(partitions);
+  const wanted = new Map<string, number>();
+  if (names.length === 1) wanted.set(names[0]!, await store.head());
+  else {
+    for await (const batch of replay({ store }, { after })) {
+      for (const { position, metadata } of batch)
+        wanted.set(names[partitions.partitionOf(JSON.parse(metadata).platform)]!, position);
+    }
+  }
+  const deadline = performance.now() + PROJECT_PATIENCE_MS;
+  for (;;) {
+    const known = await liveCheckpoints(pool);
+    if ([...wanted].every(([name, position]) => (known.get(name) ?? 0) >= position)) return;
+    if (performance.now() > deadline) throw new Error('The read models do not catch up with the log.');
+    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
+  }
 }

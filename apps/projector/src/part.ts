@@ -28,7 +28,8 @@ export async function startProjector(
 
 function inThread({ config, engine, masterKey, metrics: { advanced } }: PartContext): RunningProjector {
   const { kafka } = config;
-  const supervised = new SupervisedProjector({ url: engine.url, masterKey, kafka, log: logTo(engine), advanced });
+  const { url, esdbUrl } = engine;
+  const supervised = new SupervisedProjector({ url, esdbUrl, masterKey, kafka, log: logTo(engine), advanced });
   supervised.start();
   return supervised;
 }

@@ -8,6 +8,8 @@ export type RunningProjector = Pick<Projector, 'position' | 'failure' | 'stop'>;
 /** What the thread is given. */
 export interface ThreadData {
   url: string;
+  /** Connection string of the EventStoreDB that keeps the log; absent: Postgres keeps it. */
+  esdbUrl?: string | undefined;
   masterKey: Uint8Array;
   /** Where the feed comes from when it is not the log itself. */
   kafka?: KafkaConfig | undefined;
@@ -33,12 +35,13 @@ export class SupervisedProjector implements RunningProjector {
   private readonly thread: SupervisedThread<ProjectorMessage>;
   private readonly advanced: ProjectorOptions['advanced'];
 
-  constructor({ url, masterKey, kafka, log, advanced, program = besides(import.meta.url) }: SupervisedOptions) {
+  constructor({ log, advanced, program = besides(import.meta.url), ...data }: SupervisedOptions) {
+    const { url, esdbUrl, masterKey, kafka } = data;
     this.advanced = advanced;
     this.thread = new SupervisedThread<ProjectorMessage>({
       name: 'projector',
       program,
-      workerData: { url, masterKey, kafka } satisfies ThreadData,
+      workerData: { url, esdbUrl, masterKey, kafka } satisfies ThreadData,
       log,
       told: (message) => this.told(message),
       died: (failure) => {

@@ -31,6 +31,7 @@ export async function startRoles(
   const metrics = engineMetrics();
   const engine = await openEngine({
     databaseUrl,
+    esdbUrl: config.esdbUrl,
     masterKey,
     logger,
     partitions: partitionsOf(config.kafka),
