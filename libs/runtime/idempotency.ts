@@ -7,6 +7,7 @@ import type { KeyedAnswer, KeyedAnswers } from '../kernel/event-store.port.ts';
 import { type Caller, type CallerRequest, keyedAnswer, type RequestKey } from './caller.ts';
 import { KeyTaken } from './execute.ts';
 import { operationOf } from './http/operation.ts';
+import { LOG_HEAD, READ_POSITION } from './read-position.ts';
 import { Seal } from './seal.ts';
 
 /** Injection token of `KeyedAnswers`. */
@@ -24,10 +25,16 @@ export class Idempotency implements NestInterceptor {
   private readonly underWay = new Map<string, Promise<unknown>>();
   private readonly answers: KeyedAnswers;
   private readonly seal: Seal;
+  private readonly head: () => Promise<number>;
 
-  constructor(@Inject(KEYED_ANSWERS) answers: KeyedAnswers, @Inject(Seal) seal: Seal) {
+  constructor(
+    @Inject(KEYED_ANSWERS) answers: KeyedAnswers,
+    @Inject(Seal) seal: Seal,
+    @Inject(LOG_HEAD) head: () => Promise<number>,
+  ) {
     this.answers = answers;
     this.seal = seal;
+    this.head = head;
   }
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
@@ -63,7 +70,7 @@ export class Idempotency implements NestInterceptor {
 
   private async once({ key, response, caller, next, isLookedUp }: KeyedWork): Promise<unknown> {
     const known = await this.begin(key, isLookedUp);
-    if (known) return replay(known, key, response);
+    if (known) return this.replay(known, key, response);
     caller.key = key;
     try {
       const answer = await firstValueFrom(next.handle(), { defaultValue: undefined });
@@ -73,7 +80,7 @@ export class Idempotency implements NestInterceptor {
       // Answered before, or by another process that was faster, or the outcome became known only now: what is remembered is the answer.
       const mayBeKnown = !isLookedUp || error instanceof KeyTaken || key.isRecorded;
       const later = mayBeKnown ? await this.answers.find(key.hash) : undefined;
-      if (later) return replay(later, key, response);
+      if (later) return this.replay(later, key, response);
       if (error instanceof Rejection && error.status < 500) await this.release(key);
       throw error;
     }
@@ -89,6 +96,13 @@ export class Idempotency implements NestInterceptor {
       key.since = reservation.since;
     }
     return undefined;
+  }
+
+  /** Where the answer's events are is not remembered: they are in the log, which ends here. */
+  private async replay(known: KeyedAnswer, key: RequestKey, response: Response): Promise<unknown> {
+    const answer = replay(known, key, response);
+    response.setHeader(READ_POSITION, await this.head());
+    return answer;
   }
 
   /** A refusal is not remembered. Where that cannot be noted, the key stays with this body. */

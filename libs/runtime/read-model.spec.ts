@@ -30,6 +30,25 @@ test('a read waits until the tables have come to its position', async () => {
   expect(await model.caughtUp(10)).toBe(true);
 });
 
+test('where the feed has partitions, a read waits for that of its platform', async () => {
+  const partitions = { partitions: 3, partitionOf: (platform: string) => Number(platform) };
+  const model = new ReadModel({} as pg.Pool, {} as Kysely<ReadTables>, partitions);
+  model.noteProjected(9, 0);
+  model.noteProjected(4, 2);
+  model.noteProjected(50, 7); // of a feed that this process does not know
+  expect(['0', '1', '2'].map((platform) => model.shown(tenant(platform)))).toEqual([9, 0, 4]);
+  expect([await model.caughtUp(9, tenant('0')), await model.caughtUp(9)]).toEqual([true, true]);
+  let isDone = false;
+  const read = model.caughtUp(6, tenant('2')).finally(() => {
+    isDone = true;
+  });
+  model.noteProjected(20, 1);
+  await null;
+  expect(isDone).toBe(false);
+  model.noteProjected(6, 2);
+  expect(await read).toBe(true);
+});
+
 test('it waits two seconds at most, and leaves nothing behind', async () => {
   jest.useFakeTimers();
   try {

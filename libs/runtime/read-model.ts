@@ -51,6 +51,8 @@ export class ReadModel {
   private readonly names = new Map<string, string>();
   private readonly partitions: Partitions;
   private readonly projectedBy: number[];
+  /** Those on whose behalf a read has waited in vain. */
+  private readonly impatient = new WeakSet<Tenant>();
   private waiting: { partition: number | undefined; position: number; done: () => void }[] = [];
   /** Position up to which the read tables are known to have come, in the partition that is furthest. */
   projected = 0;
@@ -116,9 +118,17 @@ export class ReadModel {
     });
   }
 
+  /** The same tenant, for reads that have waited long enough: they show what there is. */
+  waited(tenant: Tenant): Tenant {
+    const impatient = { ...tenant };
+    this.impatient.add(impatient);
+    return impatient;
+  }
+
   /** Waits until the tables show what this process wrote for the platform. */
-  private fresh(tenant: Tenant): Promise<boolean> {
-    return this.caughtUp(this.position(tenant), tenant);
+  private async fresh(tenant: Tenant): Promise<void> {
+    if (this.shown(tenant) >= this.position(tenant) || this.impatient.has(tenant)) return;
+    await this.caughtUp(this.position(tenant), tenant);
   }
 
   /** The state of one resource of the caller's, or undefined. */

@@ -9,6 +9,7 @@ import { Driver } from '../../../libs/runtime/drive.ts';
 import { WritePath } from '../../../libs/runtime/execute.ts';
 import { Idempotency, KEYED_ANSWERS } from '../../../libs/runtime/idempotency.ts';
 import { ReadModel } from '../../../libs/runtime/read-model.ts';
+import { LOG_HEAD, ReadPosition } from '../../../libs/runtime/read-position.ts';
 import { Seal } from '../../../libs/runtime/seal.ts';
 import type { Engine } from '../../shared/engine.ts';
 import { railsOf } from '../../shared/rails.ts';
@@ -73,7 +74,9 @@ export class ApiModule {
         TokenFacts,
         Commands,
         ...commandHandlers(deciders),
+        { provide: LOG_HEAD, useValue: () => engine.store.head() },
         { provide: APP_GUARD, useClass: Authentication },
+        { provide: APP_GUARD, useClass: ReadPosition },
         { provide: APP_INTERCEPTOR, useClass: Idempotency },
       ],
     };

@@ -30,7 +30,7 @@ export interface PartitionOptions {
   url: string;
   codec: EventCodec;
   /** For the lease: its heartbeats must not wait for a batch. */
-  leases: pg.Pool;
+  leases: Pick<pg.Pool, 'query'>;
   catalogue: Catalogue;
   routes: Routes;
   tables: ReadonlyMap<string, ReadTable>;

@@ -47,7 +47,8 @@ const LEAST_CACHED_ROWS = 1_000;
 export class Projector implements FeedFollower {
   private readonly options: ProjectorOptions;
   private readonly feed: Feed;
-  private readonly leases: pg.Pool;
+  /** For leases, while it works. */
+  private pool: pg.Pool | undefined;
   private readonly partitions: readonly Partition[];
   /** What partitions are stuck on. */
   private readonly failures = new Map<number, string>();
@@ -60,12 +61,11 @@ export class Projector implements FeedFollower {
     this.options = options;
     const { url, store, codec, log, batchSize, catalogue, lease } = options;
     this.feed = options.feed ?? new DirectFeed({ store, log, ...(batchSize && { batchSize }) });
-    this.leases = new pg.Pool({ connectionString: url, max: 1, application_name: 'ledgerline-projector' });
-    this.leases.on('error', () => {}); // an idle connection that dies is replaced at its next use
     const tables = new Map(catalogue.projections.map((p) => [p.name, new ReadTable(p)]));
     const routes = routesOf(catalogue.projections, catalogue.announcers);
     const cachedRows = Math.max(LEAST_CACHED_ROWS, Math.floor(CACHED_ROWS / this.feed.partitions));
-    const shared = { url, codec, leases: this.leases, catalogue, routes, tables, cachedRows, lease };
+    const leases = { query: ((...args: [string]) => this.connections.query(...args)) as pg.Pool['query'] };
+    const shared = { url, codec, leases, catalogue, routes, tables, cachedRows, lease };
     this.partitions = checkpointsOf(this.feed).map((name, n) => new Partition(n, name, shared));
   }
 
@@ -82,12 +82,14 @@ export class Projector implements FeedFollower {
   /** Finishes the batches under way and hands over the leases. */
   async stop(): Promise<void> {
     await this.running?.stop();
-    if (!this.leases.ended && !this.leases.ending) await this.leases.end();
+    const { pool } = this;
+    this.pool = undefined;
+    await pool?.end();
   }
 
   async take(partition: number): Promise<FeedPosition | undefined> {
     try {
-      if (!this.hasFitted) await fitCheckpoints(this.leases, this.feed);
+      if (!this.hasFitted) await fitCheckpoints(this.connections, this.feed);
       this.hasFitted = true;
       const stand = await this.partitions[partition]!.take();
       if (!stand) this.failures.delete(partition);
@@ -147,6 +149,13 @@ export class Projector implements FeedFollower {
     } catch (unsaid) {
       this.options.log('warn', 'what the projector is stuck on could not be kept', unsaid);
     }
+  }
+
+  private get connections(): pg.Pool {
+    if (this.pool) return this.pool;
+    this.pool = new pg.Pool({ connectionString: this.options.url, max: 1, application_name: 'ledgerline-projector' });
+    this.pool.on('error', () => {}); // an idle connection that dies is replaced at its next use
+    return this.pool;
   }
 
   private stands(partition: number, error: unknown): void {

@@ -12,12 +12,21 @@ export function sharedComponents(schemas: Record<string, JsonSchema>): OpenApiDo
       BasicAuth: { type: 'http', scheme: 'basic', description: 'Client id as user name, client secret as password.' },
       AgentAuth: { type: 'http', scheme: 'bearer', description: 'Access token of an agent.' },
     },
-    parameters: { IdempotencyKey: idempotencyKey(false), RequiredIdempotencyKey: idempotencyKey(true) },
+    parameters: {
+      IdempotencyKey: idempotencyKey(false),
+      RequiredIdempotencyKey: idempotencyKey(true),
+      ReadPosition: readPosition,
+    },
     headers: {
       'X-Request-Id': { description: 'Names this request in logs and to support.', schema: { type: 'string' } },
       'Idempotent-Replayed': {
         description: 'Present when this is the answer to an earlier request with the same key.',
         schema: { const: 'true' },
+      },
+      'Read-Position': {
+        description:
+          'Of a write: its place in the order of all changes. Of a read: the place up to which it shows them. Sent with a read to another instance, it is read there, too.',
+        schema: { type: 'integer', minimum: 0 },
       },
       'Retry-After': { description: 'Seconds to wait before trying again.', schema: { type: 'integer' } },
       'WWW-Authenticate': { schema: { type: 'string' } },
@@ -45,6 +54,15 @@ const idempotencyKey = (required: boolean): JsonSchema => ({
     'Makes the request safe to repeat: the same key and body give the same answer again, for 24 hours at least.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 });
+
+const readPosition: JsonSchema = {
+  name: 'Read-Position',
+  in: 'header',
+  required: false,
+  description:
+    'The `Read-Position` of an earlier answer. The request waits, two seconds at most, until it can show what was written up to there.',
+  schema: { type: 'integer', minimum: 0 },
+};
 
 function errorResponse(status: ErrorStatus): JsonSchema {
   const headers: JsonSchema = { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } };

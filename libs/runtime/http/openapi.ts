@@ -82,6 +82,7 @@ function completed(
   const isPublic = permission === 'PUBLIC';
   const allows = isPublic ? 'Needs no credentials.' : `Permission: \`${permission}\`.`;
   const isKeyed = (method === 'post' || method === 'patch') && !isPublic;
+  const isRead = method === 'get' && !isPublic;
   const key = declared.idempotent ? 'RequiredIdempotencyKey' : 'IdempotencyKey';
   const parameters = withPathParameters(path, scanned as Parameter[]);
   const takesInput = requestBody !== undefined || parameters.length > 0;
@@ -93,9 +94,16 @@ function completed(
     ...rest,
     ...(extension && { 'x-extension': true }),
     security: isPublic ? [] : [{ [auth]: [] }],
-    parameters: [...parameters, ...(isKeyed ? [{ $ref: `#/components/parameters/${key}` }] : [])],
+    parameters: [
+      ...parameters,
+      ...(isKeyed ? [{ $ref: `#/components/parameters/${key}` }] : []),
+      ...(isRead ? [{ $ref: '#/components/parameters/ReadPosition' }] : []),
+    ],
     ...(requestBody !== undefined && { requestBody: withPresence(requestBody as RequestBody, classes) }),
-    responses: { ...successes(success, isKeyed), ...errorResponses(errorsOf(declared, method, isKeyed || takesInput)) },
+    responses: {
+      ...successes(success, isKeyed, isPublic),
+      ...errorResponses(errorsOf(declared, method, isKeyed || isRead || takesInput)),
+    },
   };
 }
 
@@ -132,10 +140,11 @@ function errorsOf({ permission, errors = [] }: OperationOptions, method: string,
   ];
 }
 
-function successes(success: Record<number, Success>, isKeyed: boolean): JsonSchema {
+function successes(success: Record<number, Success>, isKeyed: boolean, isPublic: boolean): JsonSchema {
   const headers = {
     'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
     ...(isKeyed && { 'Idempotent-Replayed': { $ref: '#/components/headers/Idempotent-Replayed' } }),
+    ...(!isPublic && { 'Read-Position': { $ref: '#/components/headers/Read-Position' } }),
   };
   return Object.fromEntries(
     Object.entries(success).map(([status, answer]) => {
