@@ -1,6 +1,9 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { parse } from 'yaml';
 import { freePort } from '../bench/program.ts';
 import { freshDatabase, type TestDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
@@ -94,6 +97,56 @@ describe('the roles as processes of their own', () => {
     );
   });
 });
+
+test('every metric that the alerts and the dashboard name is exported by a role', async () => {
+  const found = await running(1, ...ROLES);
+  const relay = await deployment.start('relay', {
+    env: { FEED: 'kafka', KAFKA_BROKERS: `127.0.0.1:${await freePort()}` },
+  });
+  const withoutBroker = await eventually(
+    () => relay.readiness(),
+    ({ checks }) => 'relay' in checks && checks.relay !== 'ok',
+    PATIENCE_MS,
+  );
+  expect(withoutBroker).toMatchObject({
+    status: 503,
+    checks: { relay: expect.stringMatching(/behind$|see the log$/) },
+  });
+  const texts = await Promise.all([relay, ...ROLES.map((role) => found[role]![0]!)].map((one) => one.metrics()));
+  const exported = new Set(texts.flatMap(exportedBy));
+  const named = [...namedIn(read('docker/prometheus/rules.yml')), ...namedIn(read('docker/grafana/dashboard.json'))];
+  expect(named.length).toBeGreaterThan(40);
+  expect([...new Set(named)].filter((name) => !exported.has(name) && name !== 'up')).toEqual([]);
+  expect(await relay.terminate()).toBe(0);
+});
+
+const read = (file: string): string => readFileSync(path.join(import.meta.dirname, '../..', file), 'utf8');
+
+/** The series that a text of metrics declares, those without a value yet included. */
+const exportedBy = (text: string): string[] =>
+  [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].flatMap(([, name, type]) =>
+    type === 'histogram' ? ['_bucket', '_sum', '_count'].map((end) => `${name}${end}`) : [name!],
+  );
+
+/** The metrics in the expressions of a file of rules, or of a dashboard. */
+function namedIn(text: string): string[] {
+  const expressions: string[] = [];
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [name, member] of Object.entries(value)) {
+      if (name === 'expr') expressions.push(String(member));
+      else visit(member);
+    }
+  };
+  visit(parse(text));
+  return expressions.flatMap((expression) =>
+    [...expression.replace(/\{[^}]*\}|\[[^\]]*\]|\bby \([^)]*\)/g, '').matchAll(/[a-z_][a-z0-9_]*/gi)]
+      .map(([word]) => word)
+      .filter((word) => !FUNCTIONS.has(word)),
+  );
+}
+
+const FUNCTIONS = new Set(['sum', 'max', 'min', 'rate', 'increase', 'histogram_quantile']);
 
 describe('a role', () => {
   test('comes up before its database does, and says that it waits', async () => {
