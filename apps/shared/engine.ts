@@ -3,16 +3,13 @@ import pg from 'pg';
 import { type Listener, listen } from '../../libs/adapters/postgres/listen.ts';
 import { PostgresSubjectKeys } from '../../libs/adapters/postgres/subject-keys.ts';
 import { deciders } from '../../libs/domain/index.ts';
-import { type PlatformState, platform, tenantIdOf, tenantOf } from '../../libs/domain/platforms/platform.ts';
 import type { Clock } from '../../libs/kernel/clock.ts';
-import { categoryOf, streamIdOf } from '../../libs/kernel/messages.ts';
 import type { KeyedAnswers } from '../../libs/kernel/event-store.port.ts';
 import { EventCodec } from '../../libs/runtime/codec.ts';
 import { Driver } from '../../libs/runtime/drive.ts';
 import { WritePath } from '../../libs/runtime/execute.ts';
 import { Freshness } from '../../libs/runtime/freshness.ts';
 import type { Logger } from '../../libs/runtime/http/index.ts';
-import { PlatformClock } from '../../libs/runtime/platform-clock.ts';
 import { onePartition, type Partitions, ReadModel, type ReadTables } from '../../libs/runtime/read-model.ts';
 import { derivedKey } from '../../libs/runtime/seal.ts';
 import { migrate } from '../../migrations/index.ts';
@@ -24,7 +21,6 @@ export interface EngineOptions {
   esdbUrl?: string | undefined;
   masterKey: Buffer;
   logger: Logger;
-  /** Wall time. */
   clock?: Clock;
   /** Those of the feed that the read models are fed from; the log itself has one. */
   partitions?: Partitions;
@@ -42,8 +38,7 @@ export interface Engine {
   esdbUrl: string | undefined;
   keys: PostgresSubjectKeys;
   codec: EventCodec;
-  /** Wall time, and the time of each platform. */
-  clock: PlatformClock;
+  clock: Clock;
   writePath: WritePath;
   driver: Driver;
   readModel: ReadModel;
@@ -64,7 +59,7 @@ export async function openEngine({
   esdbUrl,
   masterKey,
   logger,
-  clock: wall = systemClock,
+  clock = systemClock,
   partitions = onePartition,
   flushed,
 }: EngineOptions): Promise<Engine> {
@@ -79,11 +74,7 @@ export async function openEngine({
     logger[level]({ err: error }, message);
   const { store, answers } = await openStore({ esdbUrl, url, pool, log });
   const keys = new PostgresSubjectKeys(pool, masterKey);
-  const clock = new PlatformClock(wall, async (tenant) => {
-    const { state } = await writePath.state<PlatformState>(platform, tenantIdOf(tenant));
-    return state.clockAheadMs ?? 0;
-  });
-  const codec = new EventCodec(deciders, keys, {}, (tenant, aheadMs) => clock.learn(tenant, aheadMs));
+  const codec = new EventCodec(deciders, keys);
   const readModel = new ReadModel(pool, db, partitions);
   const writePath = new WritePath({
     store,
@@ -97,16 +88,7 @@ export async function openEngine({
   });
   const projected = followProjector(url, pool, readModel);
   await projected.ready;
-  const freshness = new Freshness(
-    store,
-    writePath,
-    (message, error) => logger.warn({ err: error }, message),
-    async (stream) => {
-      if (categoryOf(stream) !== platform.name) return;
-      const tenant = tenantOf(streamIdOf(stream));
-      if (clock.isKnown(tenant)) await clock.refresh(tenant);
-    },
-  );
+  const freshness = new Freshness(store, writePath, (message, error) => logger.warn({ err: error }, message));
   await freshness.start();
   return {
     url,
