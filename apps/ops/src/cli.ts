@@ -46,8 +46,7 @@ export async function run(args: readonly string[], options: Partial<Surroundings
     config,
   };
   const { stdout, stderr } = surroundings;
-  const ignored = () => {}; // told to whoever writes
-  stdout.on('error', ignored);
+  stdout.on('error', () => {}); // a reader that has gone is told to whoever writes next
   try {
     return await interruptible(async (signal) => {
       let exitCode = FINE;
@@ -60,8 +59,6 @@ export async function run(args: readonly string[], options: Partial<Surroundings
     if (error instanceof CommanderError) return error.exitCode === 0 ? FINE : MISUSED;
     if (!(error instanceof ReaderGone)) stderr.write(`${explained(error)}\n`);
     return error instanceof Interrupted ? INTERRUPTED : WRONG;
-  } finally {
-    stdout.removeListener('error', ignored);
   }
 }
 

@@ -5,8 +5,8 @@ import type { Config } from '../../../libs/runtime/config.ts';
 import { pendingMigrations } from '../../../migrations/index.ts';
 import { projections } from '../../../projections/index.ts';
 import { type Database, openDatabase } from '../../shared/database.ts';
-import { openEngine } from '../../shared/engine.ts';
-import { loggerOf } from './connection.ts';
+import type { Engine } from '../../shared/engine.ts';
+import { engineOn, loggerOf } from './connection.ts';
 import { count, duration, type Output } from './output.ts';
 import { readStatus, type Status } from './status.ts';
 
@@ -73,7 +73,7 @@ export async function* diagnose(configure: () => Config, out: Pick<Output, 'note
       return;
     }
     yield ok('migrations', 'the schema is the newest');
-    yield* deployment(database, out);
+    yield* deployment(database, config, out);
   } finally {
     await database.stop();
   }
@@ -148,9 +148,18 @@ function clocks(differenceMs: number): Diagnosis {
   return apart > CLOCKS_WARN_MS ? warn('clocks', message, advice) : ok('clocks', 'this machine and the database agree');
 }
 
-async function* deployment(database: Database, out: Pick<Output, 'note'>): AsyncGenerator<Diagnosis> {
-  const engine = await openEngine({ databaseUrl: database.url, masterKey: database.masterKey, logger: loggerOf(out) });
+async function* deployment(database: Database, config: Config, out: Pick<Output, 'note'>): AsyncGenerator<Diagnosis> {
+  let engine: Engine;
   try {
+    engine = await engineOn(database, config, loggerOf(out));
+  } catch (error) {
+    yield fail('event store', messageOf(error), 'See that it runs and can be reached from here.');
+    return;
+  }
+  try {
+    const log = await eventStore(engine);
+    yield log;
+    if (log.outcome === 'fail') return;
     const { rows: wrapped } = await engine.pool.query<{ subject: string; wrapped: Buffer }>(
       'SELECT subject, wrapped FROM subject_keys WHERE wrapped IS NOT NULL LIMIT 1',
     );
@@ -174,6 +183,17 @@ async function* deployment(database: Database, out: Pick<Output, 'note'>): Async
     yield* work(await readStatus(engine, 0));
   } finally {
     await engine.close();
+  }
+}
+
+async function eventStore({ store, esdbUrl }: Engine): Promise<Diagnosis> {
+  const asked = performance.now();
+  try {
+    const head = await store.head();
+    const told = `${esdbUrl ? 'EventStoreDB' : 'PostgreSQL'}, answers in ${Math.round(performance.now() - asked)} ms`;
+    return ok('event store', `${told}, the log ends at ${count(head)}`);
+  } catch (error) {
+    return fail('event store', messageOf(error), 'See that it runs and can be reached from here.');
   }
 }
 

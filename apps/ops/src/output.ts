@@ -58,6 +58,7 @@ export function createOutput(
     },
     async stream(text) {
       signal.throwIfAborted();
+      if ((stdout as { destroyed?: boolean }).destroyed) throw new ReaderGone();
       if (!stdout.write(`${text}\n`)) await drained(stdout, signal);
     },
     note(text) {

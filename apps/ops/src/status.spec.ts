@@ -108,6 +108,7 @@ describe('doctor', () => {
         connections: expect.stringMatching(/^(ok|warn)$/),
         clocks: 'ok',
         migrations: 'ok',
+        'event store': 'ok',
         'master key': 'ok',
         'read models': 'ok',
         lag: 'ok',

@@ -24,50 +24,39 @@ export function addStatus(program: Command, perform: Perform): void {
 function tell(status: Status, out: Output): void {
   const { head, followers, leases, timers, deliveries, parked, deliveriesFrom, skipped } = status;
   out.line(`The log ends at position ${count(head)}.`);
-  out.line();
-  out.table(
-    [
-      ['FOLLOWER', 'OF', 'POSITION', 'BEHIND', 'SINCE', 'RATE', 'OWNER', 'HEARTBEAT', 'LAST ERROR'],
-      ...followers.map(row),
-    ],
-    [2, 3, 4, 5, 7],
-  );
-  out.line();
-  out.table([['LEASES OF', 'HELD', 'OWNER', 'HEARTBEAT'], ...held(leases)], [1, 3]);
-  out.line();
-  out.table(
-    [
-      ['TIMERS OF', 'WAITING', 'DUE', 'LATE', 'NEXT'],
-      ...timers.map((one) => [
-        one.process,
-        count(one.waiting),
-        count(one.due),
-        one.due > 0 ? duration(one.lateSeconds) : '-',
-        one.nextAt,
-      ]),
-    ],
-    [1, 2, 3],
-  );
-  out.line();
-  out.table(
-    [
-      ['DELIVERIES TO', 'ENVIRONMENT', 'PENDING', 'DUE', 'LATE', 'FAILED', 'LAST ERROR'],
-      ...deliveries.map((one) => [
-        one.platform,
-        one.environment,
-        count(one.pending),
-        count(one.due),
-        one.due > 0 ? duration(one.lateSeconds) : '-',
-        count(one.failed),
-        one.lastError ?? '',
-      ]),
-    ],
-    [2, 3, 4, 5],
-  );
+  const following = ['FOLLOWER', 'OF', 'POSITION', 'BEHIND', 'SINCE', 'RATE', 'OWNER', 'HEARTBEAT', 'LAST ERROR'];
+  section(out, [following, ...followers.map(row)], [2, 3, 4, 5, 7]);
+  section(out, [['LEASES OF', 'HELD', 'OWNER', 'HEARTBEAT'], ...held(leases)], [1, 3]);
+  const waking = timers.map((one) => [
+    one.process,
+    count(one.waiting),
+    count(one.due),
+    one.due > 0 ? duration(one.lateSeconds) : '-',
+    one.nextAt,
+  ]);
+  section(out, [['TIMERS OF', 'WAITING', 'DUE', 'LATE', 'NEXT'], ...waking], [1, 2, 3]);
+  const queues = deliveries.map((one) => [
+    one.platform,
+    one.environment,
+    count(one.pending),
+    count(one.due),
+    one.due > 0 ? duration(one.lateSeconds) : '-',
+    count(one.failed),
+    one.lastError ?? '',
+  ]);
+  const sending = ['DELIVERIES TO', 'ENVIRONMENT', 'PENDING', 'DUE', 'LATE', 'FAILED', 'LAST ERROR'];
+  section(out, [sending, ...queues], [2, 3, 4, 5]);
   out.line();
   out.line(`Parked work of processes: ${count(parked)}${parked > 0 ? ', see `dead-letters`' : ''}.`);
   if (deliveriesFrom !== undefined) out.line(`Webhooks are sent for events after position ${deliveriesFrom}.`);
   if (skipped.length > 0) out.line(`Read models pass over ${counted(skipped.length, 'event')}: ${skipped.join(', ')}.`);
+}
+
+/** A table with its headings, unless it is empty. */
+function section(out: Output, rows: readonly string[][], right: readonly number[]): void {
+  if (rows.length === 1) return;
+  out.line();
+  out.table(rows, right);
 }
 
 /** A line per group of shards and owner. */
