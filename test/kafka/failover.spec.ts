@@ -22,22 +22,20 @@ describeKafka('the feed on three brokers that ask for a login', () => {
 
   const append = () => deployment.append(...platforms(20));
 
-  test('leaders of partitions are killed one after the other, under load: the others go on', async () => {
+  test('a broker that leads partitions is killed under load: the other two go on, and it comes back', async () => {
     deployment = await Deployment.open({ brokers: cluster.brokers, sasl }, { partitions: 6 });
     const relay = deployment.relay();
     const running = await deployment.follow(new RecordingFollower(carried));
     await append();
     await deployment.expectCarried(carried);
-    for (const id of [1, 2]) {
-      const underWay = append();
-      await cluster.broker(id).kill();
-      await underWay;
-      await append();
-      await deployment.expectCarried(carried); // by the two that are left
-      await cluster.broker(id).start();
-      await append();
-      await deployment.expectCarried(carried);
-    }
+    const underWay = append();
+    await cluster.broker(1).kill();
+    await underWay;
+    await append();
+    await deployment.expectCarried(carried);
+    await cluster.broker(1).start();
+    await append();
+    await deployment.expectCarried(carried);
     await eventually(
       async () => [relay.failure, running.failure],
       (both) => both.every((one) => !one),

@@ -47,6 +47,7 @@ export class Deployment {
     this.partitions = partitions;
     this.database = database;
     this.pool = new pg.Pool({ connectionString: database.url, max: 5 });
+    this.pool.on('error', () => {}); // one that ends when the database is deleted
     if (!isShared) this.store = new MemoryEventStore();
     else {
       const store = new PostgresEventStore(database.url, this.pool);

@@ -48,7 +48,8 @@ function kafkaClient({ brokers, tls = false, sasl }: KafkaConnection): Kafka {
     clientId: 'ledgerline',
     brokers: [...brokers],
     ssl: tls,
-    ...(sasl && { sasl: sasl as { mechanism: 'plain'; username: string; password: string } }),
+    // a copy, since kafkajs writes an authenticator into it
+    ...(sasl && { sasl: { ...sasl } as { mechanism: 'plain'; username: string; password: string } }),
     connectionTimeout: 3_000,
     authenticationTimeout: 5_000,
     requestTimeout: 15_000,
