@@ -17,6 +17,7 @@ import type { Tenant } from '../libs/kernel/messages.ts';
 import { BASE_PATH, createLogger, type Logger } from '../libs/runtime/http/index.ts';
 import { announcers, processes, projections } from '../projections/index.ts';
 import { freshDatabase } from './database.ts';
+import { startEventStoreServer } from './eventstoredb/server.ts';
 import { type Document, expectMatchesOpenApi } from './openapi-validator.ts';
 
 /** A whole platform on a database of its own, spoken to over real HTTP. */
@@ -53,15 +54,29 @@ export interface TestPlatformOptions {
   clock?: Clock;
   /** Random when absent. */
   masterKey?: Buffer;
+  /** What keeps the log: an EventStoreDB test server of its own, a server that is there, or Postgres. */
+  eventStore?: 'postgres' | 'eventstoredb' | { esdbUrl: string };
+}
+
+/** The store of every test platform that does not choose one: `TEST_EVENT_STORE=eventstoredb npx jest test/journeys`. */
+const DEFAULT_STORE = process.env.TEST_EVENT_STORE === 'eventstoredb' ? 'eventstoredb' : 'postgres';
+
+async function openLog(store: TestPlatformOptions['eventStore'] = DEFAULT_STORE) {
+  if (store === 'postgres') return { esdbUrl: undefined, stop: async () => {} };
+  if (store !== 'eventstoredb') return { ...store, stop: async () => {} };
+  const server = await startEventStoreServer();
+  return { esdbUrl: server.url, stop: () => server.stop() };
 }
 
 /** Starts everything in this process on a fresh database; quiet unless something is wrong. */
 export async function startTestPlatform(options: TestPlatformOptions = {}): Promise<TestPlatform> {
   const database = await freshDatabase();
+  const log = await openLog(options.eventStore);
   const logger = createLogger({ level: 'error' });
   const masterKey = options.masterKey ?? randomBytes(32);
-  const openOne = () =>
-    openEngine({ databaseUrl: database.url, masterKey, logger, ...(options.clock && { clock: options.clock }) });
+  const { esdbUrl } = log;
+  const { clock } = options;
+  const openOne = () => openEngine({ databaseUrl: database.url, esdbUrl, masterKey, logger, ...(clock && { clock }) });
   const engine = await openOne();
   await prepareReadTables(engine.pool, projections);
   const projector = new Projector({
@@ -116,6 +131,7 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
       await worker.stop();
       await projector.stop();
       await engine.close();
+      await log.stop();
       await database.drop();
     },
   };
