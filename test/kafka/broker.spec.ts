@@ -110,7 +110,7 @@ describeKafka('the feed on one broker', () => {
     await deployment.expectCarried(carried); // no event comes after those that were lost
   });
 
-  test('a topic with another number of partitions is refused', async () => {
+  test('a topic with another number of partitions, or of another log, is refused', async () => {
     await begin();
     const relay = deployment.relay();
     await append();
@@ -136,6 +136,15 @@ describeKafka('the feed on one broker', () => {
     );
     expect(carried.all()).toEqual([]);
     await other.stop();
+    await deployment.pool.query('UPDATE relays SET position = 1000');
+    const strange = deployment.relay();
+    const another = `the log ends at 20, the topic ${deployment.topic} has it up to 1000: it is another log's`;
+    await eventually(
+      async () => strange.failure,
+      (failure) => failure === another,
+      PATIENCE_MS,
+    );
+    await strange.stop();
   });
 
   test('a relay that was stopped and continues changes nothing: another one goes on meanwhile', async () => {

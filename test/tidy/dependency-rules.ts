@@ -96,6 +96,13 @@ export const dependencyRules: IForbiddenRuleType[] = [
     'Databases are an adapter’s business.',
     { except: '^libs/runtime/read-model\\.ts$' },
   ),
+  rule(
+    'one file knows kafkajs',
+    '^(apps|libs|projections|migrations)/',
+    'node_modules/kafkajs/',
+    'The client is without a maintainer: what it does is fenced in one place, and can be replaced there.',
+    { except: '^libs/adapters/kafka/kafka\\.ts$' },
+  ),
   {
     name: 'no circles',
     comment: 'Of two files that import each other neither can be understood, or loaded, first.',

@@ -6,7 +6,7 @@ import type { EventStore, LoggedEvent } from '../../../libs/kernel/event-store.p
 import { loadStanding, type RelayStanding, saveStanding } from './checkpoint.ts';
 
 export interface RelayOptions {
-  store: Pick<EventStore, 'readAll' | 'subscribe'>;
+  store: Pick<EventStore, 'readAll' | 'subscribe' | 'head'>;
   pool: pg.Pool;
   topic: string;
   partitions: number;
@@ -108,6 +108,12 @@ export class Relay {
     const { pool, topic, partitions } = this.options;
     let standing = await loadStanding(pool, topic, partitions);
     this.position = standing.position;
+    const head = await this.options.store.head();
+    if (head < standing.position) {
+      throw new Error(
+        `the log ends at ${head}, the topic ${topic} has it up to ${standing.position}: it is another log's`,
+      );
+    }
     const sink = await this.open(lost);
     try {
       let markedAt = Number.NEGATIVE_INFINITY;

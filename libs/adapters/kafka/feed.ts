@@ -10,7 +10,7 @@ export interface KafkaFeedOptions extends KafkaTopic {
   /** What Kafka lost, or never had, is read from here. */
   store: Pick<EventStore, 'readAll'>;
   log: (level: 'info' | 'warn' | 'error', message: string, error?: unknown) => void;
-  /** Those who follow together, each a part of the partitions. */
+  /** Those who follow together, each a part of the partitions; `<topic>.projector` when it is not given. */
   group?: string;
   /** Most events of a batch. */
   batchSize?: number;
@@ -60,7 +60,7 @@ class Following implements RunningFeed {
   private trouble: string | undefined;
 
   constructor(options: KafkaFeedOptions, follower: FeedFollower, partitionOf: (platform: string) => number) {
-    const defaults = { group: 'ledgerline.projector', batchSize: 1_000, concurrency: 4, sessionMs: 10_000 };
+    const defaults = { group: `${options.topic}.projector`, batchSize: 1_000, concurrency: 4, sessionMs: 10_000 };
     this.options = { ...defaults, silenceMs: 60_000, retryMs: 1_000, ...options };
     const { store, batchSize } = this.options;
     this.lanes = Array.from({ length: options.partitions }, (_, partition) => {
@@ -174,7 +174,7 @@ class Session {
     return openGroupConsumer(
       connection,
       { topic, partitions },
-      { group: `${group}.${topic}`, sessionMs, concurrency },
+      { group, sessionMs, concurrency },
       {
         joined: (mine, consumer) => this.joined(mine, consumer),
         received: (partition, messages, alive) => this.received(partition, messages, alive),
