@@ -37,6 +37,7 @@ export const journal: Projection<JournalRow> = {
     'AccountCredited',
     'AccountDebited',
     'FundsPosted',
+    'FundingReceived',
     'RailAccepted',
     'PlatformFeeReversed',
     'RefundCompleted',
@@ -69,6 +70,7 @@ export function movements(event: Pick<RecordedEvent, 'type' | 'data'>): readonly
     case 'AccountDebited':
     case 'FundsPosted':
       return outgoing(event.data as Leg);
+    case 'FundingReceived':
     case 'RailAccepted':
     case 'PlatformFeeReversed':
     case 'RefundCompleted':

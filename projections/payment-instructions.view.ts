@@ -1,13 +1,10 @@
 import { type TSchema, Type } from 'typebox';
 import { type JsonSchema, objectSchema } from '../libs/domain/external-accounts/account-info.schema.ts';
 import { type AccountType, accountTypeNames, accountTypes } from '../libs/domain/external-accounts/account-types.ts';
+import type { FundingInstructions } from '../libs/kernel/funding.ts';
 
 /** Where money is to be sent, by the kind of account (facts §4). */
-export interface PaymentInstructions {
-  instructionsNotes?: string;
-  isPlatformAccount?: boolean;
-  accountOrWalletInfo: { accountType: string; [field: string]: unknown };
-}
+export type PaymentInstructions = FundingInstructions;
 
 const text: JsonSchema = { type: 'string' };
 const reference: JsonSchema = { ...text, description: 'Must come with the payment.' };

@@ -1,5 +1,5 @@
 import type { Deposit } from '../libs/domain/accounts/account.events.ts';
-import { paymentEventTypes } from '../libs/domain/payments/payment.events.ts';
+import { type PaymentEnd, paymentEventTypes } from '../libs/domain/payments/payment.events.ts';
 import { type PaymentState, payment } from '../libs/domain/payments/payment.ts';
 import { publicId } from '../libs/kernel/ids.ts';
 import type { RecordedEvent } from '../libs/kernel/messages.ts';
@@ -97,13 +97,7 @@ function filters(state: PaymentState): Record<string, unknown> {
 }
 
 /** The public id of one end of a payment; undefined for money from outside that no account here stands for. */
-export function accountPublicId({
-  kind,
-  accountId,
-}: {
-  kind: 'INTERNAL' | 'EXTERNAL';
-  accountId: string;
-}): string | undefined {
+export function accountPublicId({ kind, accountId }: Pick<PaymentEnd, 'kind' | 'accountId'>): string | undefined {
   if (accountId === '') return undefined;
   return publicId(kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount', accountId);
 }

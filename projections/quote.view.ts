@@ -3,7 +3,9 @@ import type { PaymentDestination } from '../libs/domain/payments/payment.events.
 import type { PaymentState, PaymentStatus } from '../libs/domain/payments/payment.ts';
 import { publicId } from '../libs/kernel/ids.ts';
 import { currency, toWire } from '../libs/kernel/money.ts';
+import { cryptoNetworks } from '../libs/kernel/rails.ts';
 import { Currency } from './currency.view.ts';
+import { PaymentInstructions } from './payment-instructions.view.ts';
 import { PaymentRail } from './payment-rail.view.ts';
 import { amountOf, ExchangeRateNumber } from './payment-source.view.ts';
 import { accountPublicId } from './payments.ts';
@@ -17,6 +19,26 @@ export const AccountQuoteSource = Type.Object(
   { $id: 'AccountQuoteSource' },
 );
 
+export const RealtimeFundingQuoteSource = Type.Object(
+  {
+    sourceType: Type.Literal('REALTIME_FUNDING'),
+    customerId: Type.Optional(Type.String()),
+    currency: Type.String(),
+    cryptoNetwork: Type.Optional(Type.Enum([...cryptoNetworks])),
+  },
+  { $id: 'RealtimeFundingQuoteSource' },
+);
+
+export const UmaAddressQuoteSource = Type.Object(
+  {
+    sourceType: Type.Literal('UMA_ADDRESS'),
+    umaAddress: Type.String(),
+    currency: Type.String(),
+    cryptoNetwork: Type.Optional(Type.Enum([...cryptoNetworks])),
+  },
+  { $id: 'UmaAddressQuoteSource' },
+);
+
 export const AccountDestination = Type.Object(
   {
     destinationType: Type.Literal('ACCOUNT'),
@@ -26,7 +48,7 @@ export const AccountDestination = Type.Object(
   { $id: 'AccountDestination' },
 );
 
-export const QuoteSourceOneOf = Type.Union([AccountQuoteSource], {
+export const QuoteSourceOneOf = Type.Union([AccountQuoteSource, RealtimeFundingQuoteSource, UmaAddressQuoteSource], {
   $id: 'QuoteSourceOneOf',
   discriminator: { propertyName: 'sourceType' },
 });
@@ -51,6 +73,12 @@ export const Quote = Type.Object(
     exchangeRate: ExchangeRateNumber,
     feesIncluded: amountOf('All fees, part of `totalSendingAmount`.'),
     platformFeesIncluded: amountOf("The platform's fees, part of `feesIncluded`."),
+    paymentInstructions: Type.Optional(
+      Type.Array(PaymentInstructions, {
+        description:
+          'Where to send the money that the quote waits for: any one of these, exactly `totalSendingAmount`.',
+      }),
+    ),
     transactionId: Type.String({ description: 'The transaction is made with the quote, in `PENDING`.' }),
   },
   { $id: 'Quote' },
@@ -63,17 +91,13 @@ export const statusAt = (state: Pick<PaymentState, 'phase' | 'status' | 'expires
 
 /** A quote as the API shows it at a time. */
 export function quoteView(state: PaymentState, now: string): Quote {
-  const { terms, source, destination, customerId } = state;
+  const { terms, destination, funding } = state;
   return {
     id: publicId('Quote', state.paymentId),
     status: statusAt(state, now),
     createdAt: state.createdAt,
     expiresAt: state.expiresAt,
-    source: {
-      sourceType: 'ACCOUNT',
-      accountId: accountPublicId(source)!,
-      ...(customerId && { customerId: publicId('Customer', customerId) }),
-    },
+    source: sourceOf(state),
     destination: { destinationType: 'ACCOUNT', accountId: accountPublicId(destination)!, ...railOf(destination) },
     sendingCurrency: currency(terms.sendingCurrency),
     receivingCurrency: currency(terms.receivingCurrency),
@@ -82,8 +106,20 @@ export function quoteView(state: PaymentState, now: string): Quote {
     exchangeRate: Number(terms.exchangeRate),
     feesIncluded: toWire(terms.serviceFeeMinor + terms.platformFeeMinor),
     platformFeesIncluded: toWire(terms.platformFeeMinor),
+    ...(funding && { paymentInstructions: [...funding.instructions] }),
     transactionId: publicId('Transaction', state.paymentId),
   };
+}
+
+function sourceOf({ source, customerId, funding, sourceUmaAddress }: PaymentState): Quote['source'] {
+  const owner = customerId ? { customerId: publicId('Customer', customerId) } : {};
+  const accountId = accountPublicId(source);
+  if (accountId) return { sourceType: 'ACCOUNT', accountId, ...owner };
+  const network = funding?.cryptoNetwork ? { cryptoNetwork: funding.cryptoNetwork } : {};
+  const money = { currency: source.currency, ...network };
+  return sourceUmaAddress
+    ? { sourceType: 'UMA_ADDRESS', umaAddress: sourceUmaAddress, ...money }
+    : { sourceType: 'REALTIME_FUNDING', ...owner, ...money };
 }
 
 const railOf = ({ paymentRail }: PaymentDestination) => (paymentRail ? { paymentRail } : {});

@@ -4,6 +4,7 @@ import { publicId } from '../libs/kernel/ids.ts';
 import { currencyAmount, toWire } from '../libs/kernel/money.ts';
 import { PageOf } from '../libs/runtime/http/page-of.ts';
 import { CurrencyAmount } from './currency.view.ts';
+import { PaymentInstructions } from './payment-instructions.view.ts';
 import { PaymentRail } from './payment-rail.view.ts';
 import { amountOf, ExchangeRateNumber } from './payment-source.view.ts';
 import { accountPublicId } from './payments.ts';
@@ -25,10 +26,15 @@ export const RealtimeFundingTransactionSource = Type.Object(
   { $id: 'RealtimeFundingTransactionSource' },
 );
 
-export const TransactionSourceOneOf = Type.Union([AccountTransactionSource, RealtimeFundingTransactionSource], {
-  $id: 'TransactionSourceOneOf',
-  discriminator: { propertyName: 'sourceType' },
-});
+export const UmaAddressTransactionSource = Type.Object(
+  { sourceType: Type.Literal('UMA_ADDRESS'), umaAddress: Type.String(), currency: Type.Optional(Type.String()) },
+  { $id: 'UmaAddressTransactionSource' },
+);
+
+export const TransactionSourceOneOf = Type.Union(
+  [AccountTransactionSource, RealtimeFundingTransactionSource, UmaAddressTransactionSource],
+  { $id: 'TransactionSourceOneOf', discriminator: { propertyName: 'sourceType' } },
+);
 
 export const AccountTransactionDestination = Type.Object(
   { destinationType: Type.Literal('ACCOUNT'), accountId: Type.String(), currency: Type.Optional(Type.String()) },
@@ -67,6 +73,7 @@ const common = {
   settledAt: Type.Optional(time()),
   createdAt: time(),
   updatedAt: time(),
+  receiptDeliveryConfirmedAt: Type.Optional(time()),
   description: Type.Optional(Type.String()),
   exchangeRate: Type.Optional(ExchangeRateNumber),
   quoteId: Type.Optional(Type.String()),
@@ -98,11 +105,13 @@ export const OutgoingTransaction = Type.Object(
     source: TransactionSourceOneOf,
     sentAmount: CurrencyAmount,
     receivedAmount: Type.Optional(CurrencyAmount),
+    paymentInstructions: Type.Optional(Type.Array(PaymentInstructions)),
     platformFees: Type.Optional(amountOf("The platform's part of the fees.")),
     failureReason: Type.Optional(
       Type.Enum([
         'QUOTE_EXPIRED',
         'QUOTE_EXECUTION_FAILED',
+        'FUNDING_AMOUNT_MISMATCH',
         'PAYOUT_RETURNED',
         'ACCOUNT_CANNOT_RECEIVE',
         'ACCOUNT_INVALID',
@@ -130,7 +139,7 @@ export const TransactionListResponse = PageOf(TransactionOneOf, 'TransactionList
  */
 export function transactionView(state: PaymentState, now: string, owner: string): TransactionView {
   const { terms, customerId, paymentId, type } = state;
-  const isDeposit = state.source.accountId === '';
+  const isDeposit = state.source.kind === 'EXTERNAL' && state.source.accountId === '';
   const isIncoming = type === 'INCOMING';
   const view: Record<string, unknown> = {
     id: publicId('Transaction', paymentId),
@@ -146,6 +155,7 @@ export function transactionView(state: PaymentState, now: string, owner: string)
   if (state.settledAt) view.settledAt = state.settledAt;
   view.createdAt = state.createdAt;
   view.updatedAt = state.updatedAt;
+  if (state.receiptDeliveryConfirmedAt) view.receiptDeliveryConfirmedAt = state.receiptDeliveryConfirmedAt;
   if (state.description !== undefined) view.description = state.description;
   if (!isDeposit) {
     view.exchangeRate = Number(terms.exchangeRate);
@@ -162,6 +172,7 @@ export function transactionView(state: PaymentState, now: string, owner: string)
   view.sentAmount = currencyAmount(terms.sendingMinor, terms.sendingCurrency);
   view.receivedAmount = currencyAmount(terms.receivingMinor, terms.receivingCurrency);
   if (!isIncoming) {
+    if (state.funding) view.paymentInstructions = state.funding.instructions;
     view.platformFees = toWire(terms.platformFeeMinor);
     view.paymentRail = state.destination.paymentRail ?? null;
     view.railSelectionMode = state.destination.railSelectionMode ?? null;
@@ -169,9 +180,12 @@ export function transactionView(state: PaymentState, now: string, owner: string)
   return view as TransactionView;
 }
 
-function sourceOf({ source, terms, customerId }: PaymentState) {
+function sourceOf({ source, terms, customerId, sourceUmaAddress }: PaymentState) {
   const accountId = accountPublicId(source);
   if (accountId) return { sourceType: 'ACCOUNT' as const, accountId, currency: terms.sendingCurrency };
+  if (sourceUmaAddress) {
+    return { sourceType: 'UMA_ADDRESS' as const, umaAddress: sourceUmaAddress, currency: terms.sendingCurrency };
+  }
   return {
     sourceType: 'REALTIME_FUNDING' as const,
     currency: terms.sendingCurrency,

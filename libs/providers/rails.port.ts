@@ -13,6 +13,8 @@ export interface RailOrder {
   orderedAt: string;
   /** It was settled before; asked whether it has been returned since. */
   isSettled: boolean;
+  /** It comes from one of the deprecated transfers (decision 24). */
+  isTransfer?: boolean;
 }
 
 /** `PENDING`: ask again at `checkAt`. `SETTLED` with `watchUntil`: ask for a return then. A timeout is no answer: it throws. */
@@ -21,7 +23,12 @@ export type RailOrderAnswer =
   | { outcome: 'SETTLED'; watchUntil?: string }
   | {
       outcome: 'REJECTED';
-      failureReason: 'QUOTE_EXECUTION_FAILED' | 'COUNTERPARTY_POST_TX_FAILED' | 'COLLECTION_FAILED' | 'ACCOUNT_INVALID';
+      failureReason:
+        | 'QUOTE_EXECUTION_FAILED'
+        | 'COUNTERPARTY_POST_TX_FAILED'
+        | 'COLLECTION_FAILED'
+        | 'ACCOUNT_INVALID'
+        | 'ACCOUNT_CANNOT_RECEIVE';
     }
   | { outcome: 'CANCELLED' }
   | { outcome: 'RETURNED' };
@@ -30,7 +37,9 @@ export type RailOrderAnswer =
 export interface Rails {
   carryOut(order: RailOrder): Promise<RailOrderAnswer>;
   /** Whether money of a failed payout can be brought back. */
-  refund(order: { reference: string; suffix: string }): Promise<boolean>;
+  refund(order: { reference: string; suffix: string; isTransfer?: boolean }): Promise<boolean>;
+  /** Whether an order that is not settled was stopped, as of `requestedAt` (RFC 3339): asked again, the same answer. */
+  cancel(order: RailOrder & { requestedAt: string }): Promise<boolean>;
 }
 
 /** What an environment without rails answers: nothing is recorded then (decision 14). */

@@ -28,16 +28,25 @@ const collections: Readonly<Record<string, Script>> = {
   '005': { pendingMs: 30 * SECOND, ends: 'COLLECTION_FAILED' },
 };
 
+/** Outcome of a payout that a deprecated transfer ordered, by the suffix of its destination (spec, Sandbox behavior; decision 24). */
+const transfers: Readonly<Record<string, Script>> = {
+  '002': { ends: 'QUOTE_EXECUTION_FAILED' },
+  '003': { ends: 'ACCOUNT_INVALID' },
+  '004': { ends: 'ACCOUNT_CANNOT_RECEIVE' },
+  '005': { pendingMs: 30 * SECOND, ends: 'COUNTERPARTY_POST_TX_FAILED' },
+};
+
 const success: Script = { ends: 'SETTLED' };
 
 /** Rails that move no money: the outcome follows from the suffix and the time alone, so that asking again tells the same story. */
 export function sandboxRails(clock: Clock, timeScale: number): Rails {
-  const script = ({ direction, suffix }: Pick<RailOrder, 'direction' | 'suffix'>) =>
-    (direction === 'PAYOUT' ? payouts : collections)[suffix] ?? success;
+  const script = ({ direction, suffix, isTransfer }: Pick<RailOrder, 'direction' | 'suffix' | 'isTransfer'>) =>
+    (direction === 'COLLECTION' ? collections : isTransfer ? transfers : payouts)[suffix] ?? success;
+  const readyAtMs = (order: RailOrder) => Date.parse(order.orderedAt) + (script(order).pendingMs ?? 0) * timeScale;
   return {
     async carryOut(order) {
-      const { pendingMs = 0, ends } = script(order);
-      const readyAt = Date.parse(order.orderedAt) + pendingMs * timeScale;
+      const { ends } = script(order);
+      const readyAt = readyAtMs(order);
       if (clock.nowMs() < readyAt) return { outcome: 'PENDING', checkAt: timestamp(readyAt) };
       switch (ends) {
         case 'SETTLED':
@@ -51,8 +60,11 @@ export function sandboxRails(clock: Clock, timeScale: number): Rails {
           return { outcome: 'REJECTED', failureReason: ends };
       }
     },
-    async refund({ suffix }) {
-      return !script({ direction: 'PAYOUT', suffix }).isRefundRefused;
+    async refund(order) {
+      return !script({ ...order, direction: 'PAYOUT' }).isRefundRefused;
+    },
+    async cancel(order) {
+      return Date.parse(order.requestedAt) < readyAtMs(order);
     },
   };
 }

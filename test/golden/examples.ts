@@ -212,6 +212,15 @@ export const examples: { readonly [T in StoredEvent['type']]?: Extract<StoredEve
   RefundCompleted: { paymentId, entries: [entry] },
   RefundFailed: { paymentId, entries: [entry] },
   PaymentExpired: { paymentId },
+  FundingReceived: { paymentId, amountMinor: 100_000n, entries: [entry] },
+  CancellationRequested: {
+    paymentId,
+    subject: customerId,
+    requestedAt: '2025-10-13T12:01:00.000Z',
+    reason: 'Sent to the wrong person',
+  },
+  CancellationRefused: { paymentId },
+  ReceiptDeliveryConfirmed: { paymentId, receiptDeliveryConfirmedAt: '2025-10-13T12:02:00.000Z' },
 
   PersonalDataRevealed: {
     operationId: '0199dd29-7777-7000-8000-00000000000a',

@@ -1,5 +1,5 @@
 import { type ExternalAccountState, externalAccount } from '../../../libs/domain/external-accounts/external-account.ts';
-import type { RailRequest, RefundRequest } from '../../../libs/domain/payments/payment.process.ts';
+import type { CancelRequest, RailRequest, RefundRequest } from '../../../libs/domain/payments/payment.process.ts';
 import { Rejection } from '../../../libs/kernel/errors.ts';
 import type { RailsOf } from '../../../libs/providers/rails.port.ts';
 import type { Calls } from '../../../libs/runtime/drive.ts';
@@ -17,22 +17,19 @@ export function providerCalls(writePath: WritePath, railsOf: RailsOf): Calls {
     if (rails instanceof Rejection) throw rails;
     return rails;
   };
+  const orderOf = async ({ tenantId: _, externalAccountId, paymentRail: __, ...order }: RailRequest) => ({
+    ...order,
+    suffix: await suffixOf(externalAccountId),
+  });
   return {
     async rail(request: RailRequest) {
-      const { reference, direction, currency, amountMinor, orderedAt, isSettled } = request;
-      const suffix = await suffixOf(request.externalAccountId);
-      return railsFor(request.tenantId).carryOut({
-        reference,
-        direction,
-        suffix,
-        currency,
-        amountMinor,
-        orderedAt,
-        isSettled,
-      });
+      return railsFor(request.tenantId).carryOut(await orderOf(request));
     },
-    async refund({ reference, tenantId, externalAccountId }: RefundRequest) {
-      return railsFor(tenantId).refund({ reference, suffix: await suffixOf(externalAccountId) });
+    async cancelRail({ requestedAt, ...request }: CancelRequest) {
+      return railsFor(request.tenantId).cancel({ ...(await orderOf(request)), requestedAt });
+    },
+    async refund({ tenantId, externalAccountId, ...order }: RefundRequest) {
+      return railsFor(tenantId).refund({ ...order, suffix: await suffixOf(externalAccountId) });
     },
   };
 }

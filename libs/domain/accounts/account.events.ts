@@ -26,8 +26,16 @@ export interface Leg {
   paymentId: string;
   /** It gives back what the account paid, and cannot be refused. */
   isRefund?: true;
+  /** What is sent counts towards the day's limit; what comes back on the same day no longer does. */
+  daily?: DailyLimit;
   /** What moves between system accounts in the same moment: fees, conversion. */
   entries?: readonly Entry[];
+}
+
+/** The most that an account may send on a day of its tenant, `YYYY-MM-DD`. */
+export interface DailyLimit {
+  day: string;
+  limitMinor: bigint;
 }
 
 /** Money moving from one account or system account to another. */

@@ -6,7 +6,14 @@ import { fromJson, toJson } from '../../kernel/json.ts';
 import type { Event } from '../../kernel/messages.ts';
 import type { AccountEvent, Leg } from './account.events.ts';
 import { closed, commands, examples, leg, opened, opening, pended, posted, received } from './account.examples.ts';
-import { type AccountState, accountTransitions, availableMinor, account as decider } from './account.ts';
+import {
+  type AccountState,
+  accountTransitions,
+  availableMinor,
+  DebitAccount,
+  account as decider,
+  PendFunds,
+} from './account.ts';
 
 /** The state after the events that lead to a status, such that the command of that name fits. */
 function stateFor(status: string, command: keyof typeof commands): AccountState {
@@ -38,6 +45,54 @@ describe('an internal account', () => {
       updatedAt: AT,
     });
     expect(availableMinor(state)).toBe(50n);
+  });
+
+  describe('the limit of a day', () => {
+    const data = (amountMinor: bigint, paymentId: string, day = '2026-01-01') => ({
+      ...leg(amountMinor, paymentId),
+      daily: { day, limitMinor: 100n },
+    });
+    const debited = (...of: Parameters<typeof data>) => ({ type: 'AccountDebited' as const, data: data(...of) });
+    const held = (...of: Parameters<typeof data>) => ({ type: 'FundsPended' as const, data: data(...of) });
+    const rich = [opened, received(1_000n)];
+
+    test('counts what is debited and what is reserved, together, and may be reached', () => {
+      const sixty = given(decider, ...rich, debited(30n, 'P1'), held(30n, 'P2'));
+      sixty.when(new DebitAccount(data(41n, 'P3'))).rejects('DAILY_VOLUME_LIMIT_EXCEEDED');
+      sixty.when(new PendFunds(data(41n, 'P3'))).rejects('DAILY_VOLUME_LIMIT_EXCEEDED');
+      sixty.when(new DebitAccount(data(40n, 'P3'))).leadsTo(debited(40n, 'P3'));
+    });
+
+    test('is free again for what was released or came back on the day, and on the next day', () => {
+      const spent = [...rich, debited(60n, 'P1'), held(40n, 'P2')];
+      const again = new DebitAccount(data(40n, 'P3'));
+      const released = { type: 'FundsVoided' as const, data: data(40n, 'P2') };
+      given(decider, ...spent)
+        .when(again)
+        .rejects('DAILY_VOLUME_LIMIT_EXCEEDED');
+      given(decider, ...spent, released)
+        .when(again)
+        .leadsTo(debited(40n, 'P3'));
+      const back = { type: 'AccountCredited' as const, data: { ...data(60n, 'P1'), isRefund: true as const } };
+      given(decider, ...spent, back)
+        .when(again)
+        .leadsTo(debited(40n, 'P3'));
+      const tomorrow = data(100n, 'P3', '2026-01-02');
+      given(decider, ...spent)
+        .when(new DebitAccount(tomorrow))
+        .leadsTo({ type: 'AccountDebited', data: tomorrow });
+    });
+
+    test('does not change for what comes back from an earlier day, nor grow by an order that arrives late', () => {
+      const nextDay = [...rich, debited(60n, 'P1'), debited(100n, 'P2', '2026-01-02')];
+      const back = { type: 'AccountCredited' as const, data: { ...data(60n, 'P1'), isRefund: true as const } };
+      given(decider, ...nextDay, back)
+        .when(new DebitAccount(data(1n, 'P3', '2026-01-02')))
+        .rejects('DAILY_VOLUME_LIMIT_EXCEEDED');
+      given(decider, ...nextDay)
+        .when(new DebitAccount(data(1n, 'P3', '2026-01-01')))
+        .rejects('DAILY_VOLUME_LIMIT_EXCEEDED');
+    });
   });
 });
 

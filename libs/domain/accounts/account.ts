@@ -44,6 +44,8 @@ export interface AccountState extends Omit<AccountOpenedData, 'accountId'> {
   pendingMinor: bigint;
   /** What each payment under way has reserved. */
   reservations: Readonly<Record<string, { heldMinor: bigint }>>;
+  /** What was sent on the latest day on which something was. */
+  sent?: { day: string; sentMinor: bigint };
   createdAt: string;
   updatedAt: string;
 }
@@ -133,10 +135,12 @@ function decideLeg(state: AccountState, type: LegCommand['type'], leg: Leg): Acc
       return [{ type: 'AccountCredited', data: leg }];
     case 'DebitAccount':
       if (availableMinor(state) < leg.amountMinor) return insufficientFunds();
+      if (isOverDailyLimit(state, leg)) return reject('DAILY_VOLUME_LIMIT_EXCEEDED');
       return [{ type: 'AccountDebited', data: leg }];
     case 'PendFunds':
       if (held !== undefined) return reject('CONFLICT', { reason: 'ALREADY_PENDED' });
       if (availableMinor(state) < leg.amountMinor) return insufficientFunds();
+      if (isOverDailyLimit(state, leg)) return reject('DAILY_VOLUME_LIMIT_EXCEEDED');
       return [{ type: 'FundsPended', data: leg }];
     case 'PostFunds':
       if (held !== leg.amountMinor) return reject('CONFLICT', { reason: 'NOT_PENDED' });
@@ -146,6 +150,12 @@ function decideLeg(state: AccountState, type: LegCommand['type'], leg: Leg): Acc
       return [{ type: 'FundsVoided', data: leg }];
   }
 }
+
+/** A day that is over does not come back: what comes late for it counts on the latest one. */
+const sentMinor = ({ sent }: AccountState, day: string): bigint => (sent && sent.day >= day ? sent.sentMinor : 0n);
+
+const isOverDailyLimit = (state: AccountState, { daily, amountMinor }: Leg): boolean =>
+  daily !== undefined && sentMinor(state, daily.day) + amountMinor > daily.limitMinor;
 
 /** Above this a balance could not be told exactly in JSON. */
 const isTooMuch = (state: AccountState, { amountMinor }: Leg): boolean =>
@@ -163,23 +173,34 @@ function evolve(state: AccountState, event: AccountEvent & Stamped): AccountStat
       return { ...next, ...event.data, status: 'ACTIVE', createdAt: event.at };
     case 'DepositReceived':
     case 'AccountCredited':
-      return { ...next, postedMinor: state.postedMinor + event.data.amountMinor };
+      return { ...notSent(next, event.data), postedMinor: state.postedMinor + event.data.amountMinor };
     case 'AccountDebited':
-      return { ...next, postedMinor: state.postedMinor - event.data.amountMinor };
+      return { ...sent(next, event.data), postedMinor: state.postedMinor - event.data.amountMinor };
     case 'FundsPended': {
       const { paymentId, amountMinor } = event.data;
       const reservations = { ...state.reservations, [paymentId]: { heldMinor: amountMinor } };
-      return { ...next, reservations, pendingMinor: state.pendingMinor + amountMinor };
+      return { ...sent(next, event.data), reservations, pendingMinor: state.pendingMinor + amountMinor };
     }
     case 'FundsPosted':
       return { ...released(next, event.data), postedMinor: state.postedMinor - event.data.amountMinor };
     case 'FundsVoided':
-      return released(next, event.data);
+      return notSent(released(next, event.data), event.data);
     case 'AccountClosed':
       return { ...next, status: 'CLOSED' };
     case 'AccountReopened':
       return { ...next, status: 'ACTIVE' };
   }
+}
+
+function sent(state: AccountState, { daily, amountMinor }: Leg): AccountState {
+  if (!daily) return state;
+  const day = state.sent && state.sent.day > daily.day ? state.sent.day : daily.day;
+  return { ...state, sent: { day, sentMinor: sentMinor(state, daily.day) + amountMinor } };
+}
+
+function notSent(state: AccountState, { daily, amountMinor }: Leg): AccountState {
+  if (!daily || state.sent?.day !== daily.day) return state;
+  return { ...state, sent: { day: daily.day, sentMinor: state.sent.sentMinor - amountMinor } };
 }
 
 function released(state: AccountState, { paymentId, amountMinor }: Leg): AccountState {

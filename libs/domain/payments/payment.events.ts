@@ -1,11 +1,13 @@
 import type { ErrorCode } from '../../kernel/errors.ts';
+import type { FundingInstructions } from '../../kernel/funding.ts';
 import type { Event } from '../../kernel/messages.ts';
-import type { PaymentRail } from '../../kernel/rails.ts';
+import type { CryptoNetwork, PaymentRail } from '../../kernel/rails.ts';
 import type { Entry } from '../accounts/account.events.ts';
 
-/** One end of a payment: an internal account here, or an external account behind a rail. */
+/** One end of a payment: an internal account here, an external account behind a rail, or whoever sends the money that is waited for. */
 export interface PaymentEnd {
-  kind: 'INTERNAL' | 'EXTERNAL';
+  kind: 'INTERNAL' | 'EXTERNAL' | 'REALTIME';
+  /** Empty for `REALTIME`, which no account stands for. */
   accountId: string;
   currency: string;
   /** Whose account it is; absent for the platform's own. */
@@ -45,6 +47,23 @@ export const noTerms: PaymentTerms = {
   rateAsOf: '',
 };
 
+/** How a quote is funded that waits for money from outside (facts §2, Realtime-funding specifics). */
+export interface Funding {
+  /** Where the money is to be sent, one for each way. */
+  instructions: readonly FundingInstructions[];
+  cryptoNetwork?: CryptoNetwork;
+  /** Where a refund goes: the customer's account of a crypto asset. Absent: to the originating instrument. */
+  refundAccountId?: string;
+}
+
+/** What people wrote or are known by; encrypted where it is stored. */
+export interface PaymentTexts {
+  description?: string;
+  remittanceInformation?: string;
+  /** The sender's UMA address, where the source was named by one (decision 9). */
+  sourceUmaAddress?: string;
+}
+
 export interface PaymentQuotedData {
   paymentId: string;
   tenantId: string;
@@ -58,6 +77,12 @@ export interface PaymentQuotedData {
   terms: PaymentTerms;
   /** The platform's account that its fee is credited to. */
   platformFeeAccountId?: string;
+  /** Set when the payment waits for money to be sent. */
+  funding?: Funding;
+  /** Made by a deprecated transfer, whose outcomes in the sandbox have a table of their own (decision 24). */
+  isTransfer?: true;
+  /** The most that the source account may send on one day of the tenant, this payment included. */
+  dailyLimitMinor?: bigint;
   immediatelyExecute: boolean;
   purposeOfPayment?: string;
   reference: string;
@@ -68,6 +93,7 @@ export interface PaymentQuotedData {
 export type FailureReason =
   | 'QUOTE_EXPIRED'
   | 'QUOTE_EXECUTION_FAILED'
+  | 'FUNDING_AMOUNT_MISMATCH'
   | 'PAYOUT_RETURNED'
   | 'ACCOUNT_CANNOT_RECEIVE'
   | 'ACCOUNT_INVALID'
@@ -97,11 +123,9 @@ export interface Refund {
 /** Facts of a payment. `at` of the event is the time of each. */
 export type PaymentEvent =
   | Event<'PaymentQuoted', PaymentQuotedData>
-  | Event<
-      'PaymentDescribed',
-      { paymentId: string; subject: string; description?: string; remittanceInformation?: string }
-    >
-  | Event<'ExecutionRequested', { paymentId: string }>
+  | Event<'PaymentDescribed', { paymentId: string; subject: string } & PaymentTexts>
+  | Event<'ExecutionRequested', { paymentId: string; day?: string }>
+  | Event<'FundingReceived', { paymentId: string; amountMinor: bigint; entries: readonly Entry[] }>
   | Event<'ExecutionRefused', { paymentId: string; code: ErrorCode; reason?: string }>
   | Event<'PaymentStarted', { paymentId: string }>
   | Event<'RailPending', { paymentId: string; checkAt: string }>
@@ -113,13 +137,16 @@ export type PaymentEvent =
       'PaymentFailed',
       { paymentId: string; failureReason: FailureReason; isRefunded: boolean; isFeeCredited?: boolean }
     >
+  | Event<'CancellationRequested', { paymentId: string; subject: string; requestedAt: string; reason?: string }>
+  | Event<'CancellationRefused', { paymentId: string }>
   | Event<'PaymentCancelled', { paymentId: string }>
   | Event<'RefundAccepted', { paymentId: string }>
   | Event<'RefundRefused', { paymentId: string }>
   | Event<'PlatformFeeReversed', { paymentId: string; entries?: readonly Entry[] }>
   | Event<'RefundCompleted', { paymentId: string; entries?: readonly Entry[] }>
   | Event<'RefundFailed', { paymentId: string; entries?: readonly Entry[] }>
-  | Event<'PaymentExpired', { paymentId: string }>;
+  | Event<'PaymentExpired', { paymentId: string }>
+  | Event<'ReceiptDeliveryConfirmed', { paymentId: string; receiptDeliveryConfirmedAt: string }>;
 
 export const paymentEventTypes = [
   'PaymentQuoted',
@@ -140,4 +167,8 @@ export const paymentEventTypes = [
   'RefundCompleted',
   'RefundFailed',
   'PaymentExpired',
+  'FundingReceived',
+  'CancellationRequested',
+  'CancellationRefused',
+  'ReceiptDeliveryConfirmed',
 ] as const satisfies readonly PaymentEvent['type'][];

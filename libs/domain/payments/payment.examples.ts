@@ -61,3 +61,29 @@ export const pullQuote: PaymentQuotedData = {
   destination: { kind: 'INTERNAL', accountId: 'destination', currency: 'USD', customerId: 'ada' },
   terms: sameCurrencyTerms,
 };
+
+/** Money is pulled from an external account and paid out to another one. */
+export const pullPayoutQuote: PaymentQuotedData = {
+  ...payoutQuote,
+  source: { kind: 'EXTERNAL', accountId: 'ach', currency: 'USD', customerId: 'ada' },
+};
+
+/** Money that is waited for goes to an internal account. */
+export const fundedQuote: PaymentQuotedData = {
+  ...internalQuote,
+  source: { kind: 'REALTIME', accountId: '', currency: 'USD', customerId: 'ada' },
+  funding: { instructions: [{ accountOrWalletInfo: { accountType: 'USD_ACCOUNT' } }] },
+};
+
+/** Money that is waited for goes to an external account, in another currency. */
+export const fundedPayoutQuote: PaymentQuotedData = {
+  ...payoutQuote,
+  source: fundedQuote.source,
+  funding: fundedQuote.funding!,
+};
+
+/** The same, and a refund is for an account of the customer's. */
+export const cryptoFundedQuote: PaymentQuotedData = {
+  ...fundedPayoutQuote,
+  funding: { ...fundedQuote.funding!, cryptoNetwork: 'SOLANA', refundAccountId: 'refunds' },
+};

@@ -1,12 +1,16 @@
 import type { Entry, Leg } from '../accounts/account.events.ts';
-import type { PaymentQuotedData, PaymentTerms } from './payment.events.ts';
+import type { PaymentTerms } from './payment.events.ts';
+import { isBroughtIn, type PaymentState } from './payment.state.ts';
 
 /**
  * How a payment's money moves (architecture §9). System accounts, one per currency: `transit` (left its source, not yet arrived),
  * `fees` (the service's), `fx` (both sides of a conversion), `rail` (outside), `suspense` (could neither arrive nor return),
  * `receivable` (advanced to a platform). In transit is never below zero: money comes in before it goes on.
  */
-type Ends = Pick<PaymentQuotedData, 'paymentId' | 'source' | 'destination' | 'terms' | 'platformFeeAccountId'>;
+type Ends = Pick<
+  PaymentState,
+  'paymentId' | 'source' | 'destination' | 'terms' | 'platformFeeAccountId' | 'day' | 'dailyLimitMinor'
+>;
 
 /** What happens to the sending amount once it is in transit: the service's fee, and the conversion. */
 function onTheWay(terms: PaymentTerms): Entry[] {
@@ -51,7 +55,7 @@ const toRail = ({ receivingCurrency: currency, receivingMinor: amountMinor }: Pa
 
 /** The whole sending amount leaves the source for transit; towards an external destination it goes on to the rail at once. */
 export function sourceLeg(payment: Ends): Leg {
-  const { terms, source, destination, paymentId } = payment;
+  const { terms, source, destination, paymentId, day, dailyLimitMinor } = payment;
   const entries = destination.kind === 'EXTERNAL' ? [...onTheWay(terms), toRail(terms)] : onTheWay(terms);
   return {
     accountId: source.accountId,
@@ -60,6 +64,7 @@ export function sourceLeg(payment: Ends): Leg {
     counterpart: `transit:${terms.sendingCurrency}`,
     paymentId,
     ...(entries.length > 0 && { entries }),
+    ...(day !== undefined && dailyLimitMinor !== undefined && { daily: { day, limitMinor: dailyLimitMinor } }),
   };
 }
 
@@ -106,7 +111,8 @@ export function suspenseLeg(payment: Ends): Leg {
 }
 
 /** Money in transit that can neither arrive nor return is set aside there. */
-export function strandedEntries({ terms }: Pick<Ends, 'terms'>, isFeeCredited: boolean): Entry[] {
+export function strandedEntries(payment: PaymentState): Entry[] {
+  const { terms, source, destination, receivedMinor, isSettled, isFeeCredited } = payment;
   const { sendingCurrency, receivingCurrency, receivingMinor, platformFeeMinor } = terms;
   const aside = (currency: string, amountMinor: bigint): Entry => ({
     from: `transit:${currency}`,
@@ -114,13 +120,59 @@ export function strandedEntries({ terms }: Pick<Ends, 'terms'>, isFeeCredited: b
     currency,
     amountMinor,
   });
-  const entries = [aside(receivingCurrency, receivingMinor)];
-  if (platformFeeMinor > 0n && !isFeeCredited) entries.push(aside(sendingCurrency, platformFeeMinor));
-  return entries;
+  if (receivedMinor !== undefined && !isBroughtIn(payment)) return [aside(sendingCurrency, receivedMinor)];
+  const isPayout = destination.kind === 'EXTERNAL';
+  if (isPayout && source.kind === 'INTERNAL' && !isSettled) return []; // it was only reserved
+  return [
+    ...(isPayout && isSettled ? [] : [aside(receivingCurrency, receivingMinor)]),
+    ...(platformFeeMinor > 0n && !isFeeCredited ? [aside(sendingCurrency, platformFeeMinor)] : []),
+  ];
 }
 
-/** A pull that the rail settled: the money comes in from outside and is ready for the destination. */
+const fromRail = (currency: string, amountMinor: bigint): Entry => ({
+  from: `rail:${currency}`,
+  to: `transit:${currency}`,
+  currency,
+  amountMinor,
+});
+
+/** Money that a pull or a sender brought: it comes in from outside and is ready for the destination. */
 export function settlementOfPull({ terms }: Pick<Ends, 'terms'>): Entry[] {
-  const { sendingCurrency: currency, sendingMinor: amountMinor } = terms;
-  return [{ from: `rail:${currency}`, to: `transit:${currency}`, currency, amountMinor }, ...onTheWay(terms)];
+  return [fromRail(terms.sendingCurrency, terms.sendingMinor), ...onTheWay(terms)];
+}
+
+/** Money of which not the exact amount came waits in transit, to be sent back. */
+export const receivedEntries = (currency: string, amountMinor: bigint): Entry[] => [fromRail(currency, amountMinor)];
+
+/** Money in transit leaves over the rail. */
+export const payoutEntries = ({ terms }: Pick<Ends, 'terms'>): Entry[] => [toRail(terms)];
+
+/** What was brought in is in transit again, in the sending currency and whole: back from where it had come to. */
+function broughtBack(payment: PaymentState): Entry[] {
+  const { terms, destination, isSettled } = payment;
+  if (!isBroughtIn(payment)) return [];
+  const back = reversed(onTheWay(terms));
+  return destination.kind === 'EXTERNAL' && isSettled ? [...reversed([toRail(terms)]), ...back] : back;
+}
+
+/** What a pull or a sender brought goes back to where it came from; undefined when nothing came. */
+export function returnEntries(payment: PaymentState): Entry[] | undefined {
+  const { receivedMinor, terms } = payment;
+  if (receivedMinor === undefined) return undefined;
+  return [...broughtBack(payment), ...reversed([fromRail(terms.sendingCurrency, receivedMinor)])];
+}
+
+/** The same to the customer's own account of a crypto asset (facts §3: refunds of crypto). */
+export function returnLeg(payment: PaymentState, accountId: string): Leg {
+  const { receivedMinor, terms, paymentId } = payment;
+  const entries = broughtBack(payment);
+  return {
+    accountId,
+    currency: terms.sendingCurrency,
+    amountMinor: receivedMinor!,
+    counterpart: `transit:${terms.sendingCurrency}`,
+    paymentId,
+    isRefund: true,
+    ...(entries.length > 0 && { entries }),
+  };
 }

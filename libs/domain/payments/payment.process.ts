@@ -4,17 +4,29 @@ import type { Process, Refused, Step } from '../../kernel/process.ts';
 import type { PaymentRail } from '../../kernel/rails.ts';
 import { CreditAccount, DebitAccount, PendFunds, PostFunds, VoidFunds } from '../accounts/account.ts';
 import type { RailAnswer } from './payment.events.ts';
-import { destinationLeg, platformFeeLeg, refundLeg, reservationLeg, sourceLeg, suspenseLeg } from './payment.legs.ts';
+import {
+  destinationLeg,
+  platformFeeLeg,
+  refundLeg,
+  reservationLeg,
+  returnLeg,
+  sourceLeg,
+  suspenseLeg,
+} from './payment.legs.ts';
 import {
   CompletePayment,
   ExpirePayment,
   FailDelivery,
+  isBroughtIn,
+  isPull,
   type PaymentState,
   payment,
+  RecordCancelAnswer,
   RecordRailAnswer,
   RecordRefundAnswer,
   RefuseExecution,
   ReversePlatformFee,
+  SetRefundAside,
   SettleRefund,
   StartPayment,
   WakePayment,
@@ -33,12 +45,21 @@ export interface RailRequest {
   orderedAt: string;
   /** The order was settled before; asked whether it has been returned since. */
   isSettled: boolean;
+  /** Made by a deprecated transfer (decision 24). */
+  isTransfer?: true;
+}
+
+/** Whether an order can still be stopped, as of the time at which that was asked for. */
+export interface CancelRequest extends RailRequest {
+  requestedAt: string;
 }
 
 export interface RefundRequest {
   reference: string;
   tenantId: string;
+  /** Where the payout went that is to come back. */
   externalAccountId?: string;
+  isTransfer?: true;
 }
 
 /** What is done next for a payment. Sends are repeated after a crash with the same ids, so each happens once. */
@@ -54,13 +75,14 @@ function next(state: PaymentState): Step | undefined {
         request: railRequest(state),
         after: (answer: RailAnswer) => new RecordRailAnswer({ paymentId, answer }),
       };
+    case 'CANCELLING':
+      return {
+        call: 'cancelRail',
+        request: cancelRequest(state),
+        after: (isAccepted: boolean) => new RecordCancelAnswer({ paymentId, isAccepted }),
+      };
     case 'SETTLING':
-      return state.source.kind === 'EXTERNAL'
-        ? delivering(state, [])
-        : {
-            sends: [new PostFunds(sourceLeg(state)), ...creditsOfFee(state)],
-            after: unrefusable(new CompletePayment({ paymentId })),
-          };
+      return settling(state);
     case 'REFUNDING':
       return {
         call: 'refund',
@@ -73,7 +95,10 @@ function next(state: PaymentState): Step | undefined {
         after: (refused?: Refused) => new ReversePlatformFee({ paymentId, isCovered: refused !== undefined }),
       };
     case 'RETURNING':
-      return { sends: returning(state), after: unrefusable(new SettleRefund({ paymentId })) };
+      return {
+        sends: returning(state),
+        after: (refused?: Refused) => (refused ? new SetRefundAside({ paymentId }) : new SettleRefund({ paymentId })),
+      };
     case 'SETTING_ASIDE':
       return { sends: settingAside(state), after: unrefusable(new SettleRefund({ paymentId })) };
     default:
@@ -83,11 +108,21 @@ function next(state: PaymentState): Step | undefined {
 
 function executing(state: PaymentState): Step {
   const { paymentId, source, destination } = state;
-  if (source.kind === 'EXTERNAL') return { sends: [], after: () => new StartPayment({ paymentId }) };
+  if (source.kind !== 'INTERNAL') return { sends: [], after: () => new StartPayment({ paymentId }) };
   if (destination.kind === 'INTERNAL') return delivering(state, [new DebitAccount(sourceLeg(state))]);
   return {
     sends: [new PendFunds(reservationLeg(state))],
     after: (refused?: Refused) => (refused ? refusal(paymentId, refused.rejection) : new StartPayment({ paymentId })),
+  };
+}
+
+/** The rail has done its part. What is in transit goes to an internal account; what was only reserved is posted. */
+function settling(state: PaymentState): Step {
+  if (state.destination.kind === 'INTERNAL') return delivering(state, []);
+  const posts = state.source.kind === 'INTERNAL' ? [new PostFunds(sourceLeg(state))] : [];
+  return {
+    sends: [...posts, ...creditsOfFee(state)],
+    after: unrefusable(new CompletePayment({ paymentId: state.paymentId })),
   };
 }
 
@@ -111,7 +146,10 @@ function creditsOfFee(state: PaymentState): Command[] {
 }
 
 function returning(state: PaymentState): Command[] {
-  if (state.source.kind === 'EXTERNAL') return [];
+  if (state.source.kind !== 'INTERNAL') {
+    const account = state.funding?.refundAccountId;
+    return account === undefined ? [] : [new CreditAccount(returnLeg(state, account))];
+  }
   return [state.isSettled ? new CreditAccount(refundLeg(state)) : new VoidFunds(reservationLeg(state))];
 }
 
@@ -130,27 +168,38 @@ const unrefusable = (done: Command) => (refused?: Refused) => {
   return done;
 };
 
+/** The order that is under way: to collect first where the source is pulled from, then to pay out. */
 function railRequest(state: PaymentState): RailRequest {
-  const isPull = state.source.kind === 'EXTERNAL';
-  const { terms, destination, source } = state;
+  const isCollection = isPull(state) && !isBroughtIn(state);
+  const { terms, destination, source, paymentId } = state;
   return {
-    reference: state.paymentId,
+    // A payment that is collected and paid out gives two orders.
+    reference: isPull(state) && !isCollection ? `${paymentId}/payout` : paymentId,
     tenantId: state.tenantId,
-    direction: isPull ? 'COLLECTION' : 'PAYOUT',
-    externalAccountId: isPull ? source.accountId : destination.accountId,
+    direction: isCollection ? 'COLLECTION' : 'PAYOUT',
+    externalAccountId: isCollection ? source.accountId : destination.accountId,
     ...(destination.paymentRail !== undefined && { paymentRail: destination.paymentRail }),
-    currency: isPull ? terms.sendingCurrency : terms.receivingCurrency,
-    amountMinor: isPull ? terms.sendingMinor : terms.receivingMinor,
-    orderedAt: state.startedAt!,
+    currency: isCollection ? terms.sendingCurrency : terms.receivingCurrency,
+    amountMinor: isCollection ? terms.sendingMinor : terms.receivingMinor,
+    orderedAt: state.orderedAt ?? state.startedAt!,
     isSettled: state.phase === 'CHECKING_RETURN',
+    ...(state.isTransfer && { isTransfer: true }),
   };
 }
 
-function refundRequest({ paymentId, tenantId, destination }: PaymentState): RefundRequest {
+const cancelRequest = (state: PaymentState): CancelRequest => ({
+  ...railRequest(state),
+  requestedAt: state.cancelRequestedAt!,
+});
+
+/** A payout that was never ordered has no part in the refund. */
+function refundRequest({ paymentId, tenantId, destination, startedAt, isTransfer }: PaymentState): RefundRequest {
+  const isOrdered = destination.kind === 'EXTERNAL' && startedAt !== undefined;
   return {
     reference: paymentId,
     tenantId,
-    ...(destination.kind === 'EXTERNAL' && { externalAccountId: destination.accountId }),
+    ...(isOrdered && { externalAccountId: destination.accountId }),
+    ...(isTransfer && { isTransfer }),
   };
 }
 
@@ -158,7 +207,7 @@ function refundRequest({ paymentId, tenantId, destination }: PaymentState): Refu
 export const completePayment: Process<PaymentState> = {
   name: 'completePayment',
   decider: payment,
-  startsOn: ['ExecutionRequested', 'PaymentStarted', 'PaymentWoken'],
+  startsOn: ['ExecutionRequested', 'PaymentStarted', 'PaymentWoken', 'FundingReceived', 'CancellationRequested'],
   next,
   dueAt(state) {
     if (state.phase === 'OPEN') return state.expiresAt;

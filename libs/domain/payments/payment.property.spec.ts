@@ -14,9 +14,25 @@ import {
   ReceiveDeposit,
 } from '../accounts/account.ts';
 import type { PaymentQuotedData, RailAnswer } from './payment.events.ts';
-import { internalQuote, payoutQuote, pullQuote } from './payment.examples.ts';
+import {
+  cryptoFundedQuote,
+  fundedPayoutQuote,
+  fundedQuote,
+  internalQuote,
+  payoutQuote,
+  pullPayoutQuote,
+  pullQuote,
+} from './payment.examples.ts';
 import { completePayment } from './payment.process.ts';
-import { ExecutePayment, type PaymentState, payment, QuotePayment } from './payment.ts';
+import {
+  CancelPayment,
+  ExecutePayment,
+  isFunded,
+  type PaymentState,
+  payment,
+  QuotePayment,
+  ReceiveFunding,
+} from './payment.ts';
 
 const AT = '2026-01-01T00:00:01.000Z';
 const LATER = '2026-01-02T00:00:00.000Z';
@@ -86,6 +102,9 @@ interface Script {
   answers: RailAnswer[];
   refund: boolean;
   closeDestinationAfter?: number;
+  /** At which step the platform asks to cancel, and what the rail says to that. */
+  cancelAt?: number;
+  isCancelAccepted: boolean;
 }
 
 /** Drives a payment to where it waits for nothing any more; says whether its first step was refused. */
@@ -93,7 +112,8 @@ function drive(world: World, id: string, script: Script): { refused: boolean } {
   let refused = false;
   for (let step = 0; step < 30; step++) {
     const state = world.payments.get(id)!;
-    const next = completePayment.next(state);
+    if (script.cancelAt === step) tryCancel(world, id);
+    const next = completePayment.next(world.payments.get(id)!);
     if (!next) {
       const wake = completePayment.wake(state, LATER);
       if (state.phase === 'OPEN' || !wake) return { refused };
@@ -101,7 +121,11 @@ function drive(world: World, id: string, script: Script): { refused: boolean } {
       continue;
     }
     if ('call' in next) {
-      const answer = next.call === 'refund' ? script.refund : (script.answers.shift() ?? { outcome: 'SETTLED' });
+      const answers = { refund: script.refund, cancelRail: script.isCancelAccepted };
+      const answer =
+        next.call === 'rail'
+          ? (script.answers.shift() ?? { outcome: 'SETTLED' })
+          : answers[next.call as keyof typeof answers];
       world.payment(next.after(answer as never) as never);
       continue;
     }
@@ -114,10 +138,17 @@ function drive(world: World, id: string, script: Script): { refused: boolean } {
         break;
       }
     }
-    refused ||= state.phase === 'EXECUTING' && refusal?.at === 0;
+    refused ||= world.payments.get(id)!.phase === 'EXECUTING' && refusal?.at === 0;
     world.payment(next.after(refusal) as never);
   }
   throw new Error('the process does not come to an end');
+}
+
+/** The platform may ask at any time; what cannot be cancelled is refused and changes nothing. */
+function tryCancel(world: World, id: string): void {
+  const command = new CancelPayment({ paymentId: id, now: AT });
+  if (payment.decide(world.payments.get(id)!, command) instanceof Rejection) return;
+  world.payment(command);
 }
 
 function forceClose(world: World, id: string): void {
@@ -150,7 +181,21 @@ const railAnswer: fc.Arbitrary<RailAnswer> = fc.constantFrom<RailAnswer>(
 const returnAnswer = fc.constantFrom<RailAnswer>({ outcome: 'RETURNED' }, { outcome: 'SETTLED' });
 
 const scenario = fc.record({
-  quote: fc.constantFrom<PaymentQuotedData>(internalQuote, payoutQuote, pullQuote),
+  quote: fc
+    .constantFrom<PaymentQuotedData>(
+      internalQuote,
+      payoutQuote,
+      pullQuote,
+      pullPayoutQuote,
+      fundedQuote,
+      fundedPayoutQuote,
+      cryptoFundedQuote,
+    )
+    .map((quote) => ({ ...quote, destination: { ...quote.destination, paymentRail: 'WIRE' as const } })),
+  hasFeeAccount: fc.boolean(),
+  fundedBy: fc.constantFrom(0n, 0n, 0n, -1n, 1n),
+  cancelAt: fc.option(fc.integer({ min: 0, max: 6 }), { nil: undefined }),
+  isCancelAccepted: fc.boolean(),
   platformFee: fc.constantFrom(0n, 77n),
   funds: fc.constantFrom(0n, 5_000n, 1_000_000n),
   platformFunds: fc.constantFrom(0n, 10_000n),
@@ -160,64 +205,95 @@ const scenario = fc.record({
 });
 
 /** Answers that a rail can give to what it is asked: a return only of what it settled, a cancellation only of a payout. */
-function plausible(answers: RailAnswer[], isPull: boolean): RailAnswer[] {
+function plausible(answers: RailAnswer[], isPull: boolean, isPayout: boolean): RailAnswer[] {
   const kept: RailAnswer[] = [];
+  let isCollecting = isPull;
   for (const answer of answers) {
     const last = kept.at(-1);
-    const isSettled = last?.outcome === 'SETTLED';
-    if (last && last.outcome !== 'PENDING' && !(isSettled && last.watchUntil)) break;
-    if (isSettled ? answer.outcome !== 'RETURNED' && answer.outcome !== 'SETTLED' : answer.outcome === 'RETURNED')
+    const isWatched = !isCollecting && last?.outcome === 'SETTLED' && last.watchUntil !== undefined;
+    if (isWatched) {
+      if (answer.outcome === 'RETURNED' || answer.outcome === 'SETTLED') kept.push(answer);
+      if (answer.outcome === 'RETURNED' || answer.outcome === 'SETTLED') break;
       continue;
-    if (isPull && (answer.outcome === 'CANCELLED' || (answer.outcome === 'SETTLED' && answer.watchUntil))) continue;
+    }
+    if (answer.outcome === 'RETURNED') continue;
+    if (isCollecting && (answer.outcome === 'CANCELLED' || (answer.outcome === 'SETTLED' && answer.watchUntil)))
+      continue;
     kept.push(answer);
+    if (isCollecting && isPayout && answer.outcome === 'SETTLED') isCollecting = false;
+    else if (answer.outcome !== 'PENDING' && !(answer.outcome === 'SETTLED' && answer.watchUntil)) break;
   }
   return kept;
 }
 
+/** Quotes the payment and sets it going; `fundedBy`: how much more or less than asked for is sent. */
+function begin(world: World, quote: PaymentQuotedData, fundedBy: bigint): void {
+  const { paymentId, terms } = quote;
+  const quoted = world.payment(new QuotePayment(quote));
+  if (isFunded(quoted)) {
+    const amountMinor = terms.sendingMinor + fundedBy;
+    world.payment(new ReceiveFunding({ paymentId, currency: 'USD', amountMinor, now: AT }));
+  } else world.payment(new ExecutePayment({ paymentId, now: AT }));
+}
+
+function priced(quote: PaymentQuotedData, platformFeeMinor: bigint): PaymentQuotedData['terms'] {
+  const terms = { ...quote.terms, platformFeeMinor, convertedMinor: quote.terms.convertedMinor - platformFeeMinor };
+  if (terms.sendingCurrency === terms.receivingCurrency) terms.receivingMinor = terms.convertedMinor;
+  return terms;
+}
+
+function expectBalanced(world: World): void {
+  for (const currency of ['USD', 'EUR']) {
+    expect(world.trialBalance(currency)).toBe(0n);
+    expect(world.sums.get(`transit:${currency}`) ?? 0n).toBe(0n);
+  }
+  for (const [id, one] of world.accounts) {
+    expect(one.postedMinor).toBeGreaterThanOrEqual(0n);
+    expect(availableMinor(one)).toBeGreaterThanOrEqual(0n);
+    expect(one.postedMinor).toBe(world.sums.get(`account:${id}:${one.currency}`) ?? 0n);
+    expect(one.pendingMinor).toBe(0n);
+    expect(one.sent?.sentMinor ?? 0n).toBeGreaterThanOrEqual(0n);
+  }
+}
+
 test('whatever happens to a payment, money is neither lost nor invented, and nothing stays in transit', () => {
   fc.assert(
-    fc.property(scenario, ({ quote, platformFee, funds, platformFunds, answers, refund, closeDestinationAfter }) => {
+    fc.property(scenario, (one) => {
+      const { quote, funds } = one;
       const world = new World();
       open(world, 'source', 'USD', funds);
       open(world, 'destination', quote.terms.receivingCurrency);
-      open(world, 'fees-of-platform', 'USD', platformFunds);
-      const terms = {
-        ...quote.terms,
-        platformFeeMinor: platformFee,
-        convertedMinor: quote.terms.convertedMinor - platformFee,
-      };
-      if (terms.sendingCurrency === terms.receivingCurrency) terms.receivingMinor = terms.convertedMinor;
-      world.payment(new QuotePayment({ ...quote, terms, platformFeeAccountId: 'fees-of-platform' }));
-      world.payment(new ExecutePayment({ paymentId: quote.paymentId, now: AT }));
-      const script = { answers: plausible(answers, quote.source.kind === 'EXTERNAL'), refund };
-      const { refused } = drive(
-        world,
-        quote.paymentId,
-        closeDestinationAfter === undefined ? script : { ...script, closeDestinationAfter },
-      );
+      open(world, 'refunds', 'USD');
+      open(world, 'fees-of-platform', 'USD', one.platformFunds);
+      const terms = priced(quote, one.platformFee);
+      const fee = one.hasFeeAccount ? { platformFeeAccountId: 'fees-of-platform' } : {};
+      begin(world, { ...quote, terms, ...fee, dailyLimitMinor: 1_000_000n }, one.fundedBy);
+      const answers = plausible(one.answers, quote.source.kind === 'EXTERNAL', quote.destination.kind === 'EXTERNAL');
+      const { refused } = drive(world, quote.paymentId, {
+        answers,
+        refund: one.refund,
+        isCancelAccepted: one.isCancelAccepted,
+        ...(one.cancelAt !== undefined && { cancelAt: one.cancelAt }),
+        ...(one.closeDestinationAfter !== undefined && { closeDestinationAfter: one.closeDestinationAfter }),
+      });
 
       const state = world.payments.get(quote.paymentId)!;
-      for (const currency of ['USD', 'EUR']) {
-        expect(world.trialBalance(currency)).toBe(0n);
-        expect(world.sums.get(`transit:${currency}`) ?? 0n).toBe(0n);
-      }
-      for (const [id, one] of world.accounts) {
-        expect(one.postedMinor).toBeGreaterThanOrEqual(0n);
-        expect(availableMinor(one)).toBeGreaterThanOrEqual(0n);
-        expect(one.postedMinor).toBe(world.sums.get(`account:${id}:${one.currency}`) ?? 0n);
-        expect(one.pendingMinor).toBe(0n);
-      }
+      expectBalanced(world);
       if (refused) {
         expect(state.status).toBe('PENDING');
         expect(world.accounts.get('source')!.postedMinor).toBe(funds);
       }
-      if (state.refund?.status === 'COMPLETED' && quote.source.kind === 'INTERNAL') {
+      if (state.refund?.status === 'COMPLETED') {
         expect(world.accounts.get('source')!.postedMinor).toBe(funds);
+        expect(world.accounts.get('source')!.sent?.sentMinor ?? 0n).toBe(0n);
+        const isCrypto = state.funding?.refundAccountId !== undefined;
+        expect(world.accounts.get('refunds')!.postedMinor).toBe(isCrypto ? state.receivedMinor! : 0n);
+        if (!isCrypto) expect(world.sums.get('rail:USD') ?? 0n).toBe(0n);
       }
       if (state.status === 'COMPLETED' && !state.refund && quote.destination.kind === 'INTERNAL') {
         expect(world.accounts.get('destination')!.postedMinor).toBe(terms.receivingMinor);
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: 4_000 },
   );
 });

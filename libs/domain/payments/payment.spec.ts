@@ -2,10 +2,20 @@ import { describe, expect, test } from '@jest/globals';
 import { AT, given, testEveryCell } from '../../../test/transition-cells.ts';
 import { CreditAccount, DebitAccount, PendFunds, PostFunds, VoidFunds } from '../accounts/account.ts';
 import type { PaymentEvent } from './payment.events.ts';
-import { internalQuote, payoutQuote, pullQuote } from './payment.examples.ts';
+import {
+  cryptoFundedQuote,
+  fundedPayoutQuote,
+  fundedQuote,
+  internalQuote,
+  payoutQuote,
+  pullPayoutQuote,
+  pullQuote,
+} from './payment.examples.ts';
 import { completePayment } from './payment.process.ts';
 import {
+  CancelPayment,
   CompletePayment,
+  ConfirmReceipt,
   ExecutePayment,
   ExpirePayment,
   FailDelivery,
@@ -14,10 +24,13 @@ import {
   payment,
   paymentTransitions,
   QuotePayment,
+  ReceiveFunding,
+  RecordCancelAnswer,
   RecordRailAnswer,
   RecordRefundAnswer,
   RefuseExecution,
   ReversePlatformFee,
+  SetRefundAside,
   SettleRefund,
   StartPayment,
   WakePayment,
@@ -38,6 +51,7 @@ const states: Record<PaymentPhase, PaymentState> = {
   EXECUTING: at('EXECUTING'),
   SUBMITTING: at('SUBMITTING', { startedAt: AT }),
   WAITING: at('WAITING', { waitUntil: AT }),
+  CANCELLING: at('CANCELLING', { cancelRequestedAt: AT }),
   SETTLING: at('SETTLING'),
   WATCHING: at('WATCHING', { waitUntil: AT }),
   CHECKING_RETURN: at('CHECKING_RETURN'),
@@ -52,7 +66,11 @@ const states: Record<PaymentPhase, PaymentState> = {
 
 describe('every cell of the transition table', () => {
   testEveryCell(payment, paymentTransitions, {
-    given: (phase) => states[phase as PaymentPhase],
+    given: (phase, command) => ({
+      ...states[phase as PaymentPhase],
+      ...(command === 'ReceiveFunding' && phase === 'OPEN' && { funding: fundedPayoutQuote.funding! }),
+      ...(command === 'CancelPayment' && { destination: { ...payoutQuote.destination, paymentRail: 'WIRE' as const } }),
+    }),
     when: {
       QuotePayment: new QuotePayment(payoutQuote),
       ExecutePayment: new ExecutePayment({ paymentId, now }),
@@ -66,8 +84,13 @@ describe('every cell of the transition table', () => {
       ReversePlatformFee: new ReversePlatformFee({ paymentId, isCovered: false }),
       SettleRefund: new SettleRefund({ paymentId }),
       ExpirePayment: new ExpirePayment({ paymentId, now: late }),
+      ReceiveFunding: new ReceiveFunding({ paymentId, currency: 'USD', amountMinor: 100_000n, now }),
+      CancelPayment: new CancelPayment({ paymentId, now }),
+      RecordCancelAnswer: new RecordCancelAnswer({ paymentId, isAccepted: true }),
+      SetRefundAside: new SetRefundAside({ paymentId }),
+      ConfirmReceipt: new ConfirmReceipt({ paymentId, receiptDeliveryConfirmedAt: AT, isDeposit: true }),
     },
-    statusOf: ({ phase }) => phase,
+    statusOf: ({ phase }: PaymentState) => phase,
   });
 });
 
@@ -87,10 +110,25 @@ describe('a quote', () => {
 
   test('is executed until its very expiry, and refused after it', () => {
     const executed = new ExecutePayment({ paymentId, now: payoutQuote.expiresAt });
-    given(payment, quoted).when(executed).leadsTo(fact('ExecutionRequested'));
+    given(payment, quoted)
+      .when(executed)
+      .leadsTo(fact('ExecutionRequested', { day: '2026-01-01' }));
     given(payment, quoted)
       .when(new ExecutePayment({ paymentId, now: late }))
       .rejects('CONFLICT', 'QUOTE_EXPIRED');
+  });
+
+  test('whose platform fee has no account to go to fails when it is executed', () => {
+    const { platformFeeAccountId: _, ...quote } = { ...payoutQuote, platformFeeAccountId: undefined };
+    const terms = { ...quote.terms, platformFeeMinor: 50n, convertedMinor: 99_450n };
+    const failed = { failureReason: 'QUOTE_EXECUTION_FAILED', isRefunded: false };
+    given(payment, { type: 'PaymentQuoted', data: { ...quote, terms } })
+      .when(new ExecutePayment({ paymentId, now }))
+      .leadsTo(
+        fact('ExecutionRequested', { day: '2026-01-01' }),
+        fact('PaymentStarted'),
+        fact('PaymentFailed', failed),
+      );
   });
 
   test('does not expire early', () => {
@@ -103,6 +141,124 @@ describe('a quote', () => {
     const immediate = { type: 'PaymentQuoted', data: { ...payoutQuote, immediatelyExecute: true } };
     expect(given(payment, immediate, ...refused).state).toMatchObject({ phase: 'REFUSED', status: 'PENDING' });
   });
+});
+
+describe('a quote that waits for money', () => {
+  const quoted = { type: 'PaymentQuoted', data: fundedQuote };
+  const receive = (more: object = {}) =>
+    new ReceiveFunding({ paymentId, currency: 'USD', amountMinor: 10_000n, now, ...more });
+  const cameIn = (amountMinor: bigint) =>
+    fact('FundingReceived', {
+      amountMinor,
+      entries: [{ from: 'rail:USD', to: 'transit:USD', currency: 'USD', amountMinor }],
+    });
+
+  test('is not executed', () => {
+    given(payment, quoted).when(new ExecutePayment({ paymentId, now })).rejects('INVALID_INPUT', 'FUNDING_REQUIRED');
+  });
+
+  test('goes on with exactly the amount', () => {
+    given(payment, quoted).when(receive()).leadsTo(cameIn(10_000n), fact('PaymentStarted'));
+    expect(given(payment, quoted).when(receive()).state()).toMatchObject({ phase: 'SETTLING', status: 'PROCESSING' });
+  });
+
+  test.each([9_999n, 10_001n])('fails with %s of 10000, and the money goes back', (amountMinor) => {
+    const mismatch = fact('PaymentFailed', { failureReason: 'FUNDING_AMOUNT_MISMATCH', isRefunded: true });
+    const received = given(payment, quoted).when(receive({ amountMinor }));
+    received.leadsTo(cameIn(amountMinor), mismatch);
+    given(payment, quoted, cameIn(amountMinor), mismatch, fact('RefundAccepted'))
+      .when(new SettleRefund({ paymentId }))
+      .leadsTo(
+        fact('RefundCompleted', {
+          entries: [{ from: 'transit:USD', to: 'rail:USD', currency: 'USD', amountMinor }],
+        }),
+      );
+  });
+
+  test('takes no other currency, nothing twice and nothing late', () => {
+    given(payment, quoted)
+      .when(receive({ currency: 'EUR' }))
+      .rejects('INVALID_CURRENCY');
+    given(payment, quoted)
+      .when(receive({ amountMinor: 0n }))
+      .rejects('INVALID_AMOUNT');
+    given(payment, quoted)
+      .when(receive({ now: late }))
+      .rejects('CONFLICT', 'QUOTE_EXPIRED');
+    given(payment, quoted, cameIn(10_000n), fact('PaymentStarted'))
+      .when(receive())
+      .rejects('CONFLICT', 'NOT_AWAITING_FUNDING');
+    given(payment, { type: 'PaymentQuoted', data: internalQuote })
+      .when(receive())
+      .rejects('CONFLICT', 'NOT_AWAITING_FUNDING');
+  });
+});
+
+describe('a cancellation', () => {
+  const byWire = { ...payoutQuote, destination: { ...payoutQuote.destination, paymentRail: 'WIRE' } };
+  const ordered = (quote: object) => [
+    { type: 'PaymentQuoted', data: quote },
+    fact('ExecutionRequested'),
+    fact('PaymentStarted'),
+    fact('RailPending', { checkAt: late }),
+  ];
+  const asked = fact('CancellationRequested', { subject: 'ada', requestedAt: now });
+  const answered = (isAccepted: boolean) => new RecordCancelAnswer({ paymentId, isAccepted });
+
+  test('is asked of the rail, once, with when it was asked for', () => {
+    const cancel = new CancelPayment({ paymentId, now, reason: 'Wrong person' });
+    given(payment, ...ordered(byWire))
+      .when(cancel)
+      .leadsTo({ ...asked, data: { ...asked.data, reason: 'Wrong person' } });
+    given(payment, ...ordered(byWire), asked)
+      .when(cancel)
+      .leadsTo();
+    expect(completePayment.next(given(payment, ...ordered(byWire), asked).state as PaymentState)).toMatchObject({
+      call: 'cancelRail',
+      request: { reference: paymentId, requestedAt: now, orderedAt: AT },
+    });
+  });
+
+  test('is for ACH and wire only', () => {
+    given(payment, ...ordered(payoutQuote))
+      .when(new CancelPayment({ paymentId, now }))
+      .rejects('INVALID_INPUT', 'RAIL_NOT_CANCELLABLE');
+  });
+
+  test('in time: the money comes back, and a collection that never came needs none', () => {
+    given(payment, ...ordered(byWire), asked)
+      .when(answered(true))
+      .leadsTo(fact('PaymentCancelled'));
+    given(payment, ...ordered(pullQuote), asked)
+      .when(answered(true))
+      .leadsTo(fact('PaymentFailed', { failureReason: 'COLLECTION_FAILED', isRefunded: false }));
+  });
+
+  test('too late: the rail is asked how the order stands', () => {
+    given(payment, ...ordered(byWire), asked)
+      .when(answered(false))
+      .leadsTo(fact('CancellationRefused'));
+    expect(given(payment, ...ordered(byWire), asked, fact('CancellationRefused')).state).toMatchObject({
+      phase: 'SUBMITTING',
+    });
+  });
+
+  test('overtaken by an answer that the rail had been asked for before: that answer holds', () => {
+    const said = (answer: object) => new RecordRailAnswer({ paymentId, answer: answer as never });
+    const overtaken = given(payment, ...ordered(byWire), asked);
+    overtaken.when(said({ outcome: 'PENDING', checkAt: late })).leadsTo();
+    overtaken.when(said({ outcome: 'SETTLED' })).leadsTo(fact('RailAccepted'));
+  });
+});
+
+test('the receipt of what has no quote is confirmed only for a deposit', () => {
+  const confirm = { paymentId, receiptDeliveryConfirmedAt: AT };
+  given(payment)
+    .when(new ConfirmReceipt({ ...confirm, isDeposit: false }))
+    .rejects('TRANSACTION_NOT_FOUND');
+  given(payment)
+    .when(new ConfirmReceipt({ ...confirm, isDeposit: true }))
+    .leadsTo({ type: 'ReceiptDeliveryConfirmed', data: confirm });
 });
 
 describe('the process', () => {
@@ -153,6 +309,44 @@ describe('the process', () => {
     expect(sends(released).sends).toEqual([
       new VoidFunds({ ...leg, accountId: 'source', amountMinor: 100_000n, counterpart: 'transit:USD' }),
     ]);
+  });
+
+  test('collects first and pays out then, as two orders', () => {
+    const collecting = state(pullPayoutQuote, executing, fact('PaymentStarted'));
+    expect(completePayment.next(collecting)).toMatchObject({
+      request: { reference: paymentId, direction: 'COLLECTION', externalAccountId: 'ach', amountMinor: 100_000n },
+    });
+    const paying = state(pullPayoutQuote, executing, fact('PaymentStarted'), fact('RailAccepted'));
+    expect(completePayment.next(paying)).toMatchObject({
+      request: {
+        reference: `${paymentId}/payout`,
+        direction: 'PAYOUT',
+        externalAccountId: 'iban',
+        amountMinor: 91_540n,
+      },
+    });
+  });
+
+  test("refunds crypto to the customer's account, and sets it aside where that cannot take it", () => {
+    const received = fact('FundingReceived', { amountMinor: 7n, entries: [] });
+    const mismatch = fact('PaymentFailed', { failureReason: 'FUNDING_AMOUNT_MISMATCH', isRefunded: true });
+    const step = sends(state(cryptoFundedQuote, received, mismatch, fact('RefundAccepted')));
+    expect(step.sends).toEqual([
+      new CreditAccount({
+        ...leg,
+        accountId: 'refunds',
+        amountMinor: 7n,
+        counterpart: 'transit:USD',
+        isRefund: true,
+      }),
+    ]);
+    expect(step.after({ at: 0, rejection: new Error('closed') as never })).toEqual(new SetRefundAside({ paymentId }));
+  });
+
+  test('counts what is sent towards the limit of the day of the execution', () => {
+    const limited = { ...internalQuote, dailyLimitMinor: 5n };
+    const [debit] = sends(state(limited, fact('ExecutionRequested', { day: '2026-01-01' }))).sends;
+    expect(debit!.data).toMatchObject({ daily: { day: '2026-01-01', limitMinor: 5n } });
   });
 
   test('asks the rail in the name of the payment, and again with the same reference', () => {

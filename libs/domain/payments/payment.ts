@@ -1,103 +1,78 @@
 import type { Decider } from '../../kernel/decider.ts';
-import { type ErrorCode, type Rejection, reject } from '../../kernel/errors.ts';
-import { command, type Stamped } from '../../kernel/messages.ts';
+import { type Rejection, reject } from '../../kernel/errors.ts';
 import { transitions } from '../../kernel/transitions.ts';
 import {
-  type FailureReason,
-  noTerms,
-  type PaymentEvent,
-  type PaymentQuotedData,
-  type RailAnswer,
-  type Refund,
-  type RefundReason,
-} from './payment.events.ts';
-import { reversed, settlementOfPull, strandedEntries } from './payment.legs.ts';
+  CancelPayment,
+  CompletePayment,
+  ConfirmReceipt,
+  ExecutePayment,
+  ExpirePayment,
+  FailDelivery,
+  type PaymentCommand,
+  QuotePayment,
+  ReceiveFunding,
+  RecordCancelAnswer,
+  RecordRailAnswer,
+  RecordRefundAnswer,
+  RefuseExecution,
+  ReversePlatformFee,
+  SetRefundAside,
+  SettleRefund,
+  StartPayment,
+  WakePayment,
+} from './payment.commands.ts';
+import { type FailureReason, noTerms, type PaymentEvent, type RailAnswer } from './payment.events.ts';
+import { evolve } from './payment.evolve.ts';
+import { payoutEntries, receivedEntries, returnEntries, settlementOfPull, strandedEntries } from './payment.legs.ts';
+import {
+  isBroughtIn,
+  isFunded,
+  isPull,
+  lacksFeeAccount,
+  type PaymentPhase,
+  type PaymentState,
+} from './payment.state.ts';
 
-/** Makes the quote and its transaction; with `immediatelyExecute` the execution is requested in the same breath. */
-export class QuotePayment extends command('QuotePayment')<
-  PaymentQuotedData & { description?: string; remittanceInformation?: string }
->() {}
-export class ExecutePayment extends command('ExecutePayment')<{ paymentId: string; now: string }>() {}
-/** The source account refused: nothing moved. */
-export class RefuseExecution extends command('RefuseExecution')<{
-  paymentId: string;
-  code: ErrorCode;
-  reason?: string;
-}>() {}
-/** The source is debited or reserved (or will be pulled from): the payment goes to its rail. */
-export class StartPayment extends command('StartPayment')<{ paymentId: string }>() {}
-/** What the rail said, to the order or to a later question. */
-export class RecordRailAnswer extends command('RecordRailAnswer')<{ paymentId: string; answer: RailAnswer }>() {}
-export class WakePayment extends command('WakePayment')<{ paymentId: string; now: string }>() {}
-/** The money has arrived at its destination. */
-export class CompletePayment extends command('CompletePayment')<{ paymentId: string }>() {}
-/** The destination, or the platform's fee account before it, refused money that has left the source. */
-export class FailDelivery extends command('FailDelivery')<{ paymentId: string; isFeeCredited: boolean }>() {}
-export class RecordRefundAnswer extends command('RecordRefundAnswer')<{ paymentId: string; isAccepted: boolean }>() {}
-/** The platform gave its fee back; where it could not, `isCovered` says that the service advances it. */
-export class ReversePlatformFee extends command('ReversePlatformFee')<{ paymentId: string; isCovered: boolean }>() {}
-/** The refund has reached its end: the money is back, or set aside where it could not be returned. */
-export class SettleRefund extends command('SettleRefund')<{ paymentId: string }>() {}
-export class ExpirePayment extends command('ExpirePayment')<{ paymentId: string; now: string }>() {}
-
-export type PaymentCommand =
-  | QuotePayment
-  | ExecutePayment
-  | RefuseExecution
-  | StartPayment
-  | RecordRailAnswer
-  | WakePayment
-  | CompletePayment
-  | FailDelivery
-  | RecordRefundAnswer
-  | ReversePlatformFee
-  | SettleRefund
-  | ExpirePayment;
-
-/** Where a payment stands in its own process. `OPEN` and `EXECUTING` are `PENDING` to the public. */
-export type PaymentPhase =
-  | 'NONE'
-  | 'OPEN'
-  | 'EXECUTING'
-  | 'SUBMITTING'
-  | 'WAITING'
-  | 'SETTLING'
-  | 'WATCHING'
-  | 'CHECKING_RETURN'
-  | 'REFUNDING'
-  | 'RETURNING_FEE'
-  | 'RETURNING'
-  | 'SETTING_ASIDE'
-  | 'DONE'
-  | 'EXPIRED'
-  | 'REFUSED';
-
-/** Public status of the transaction; the quote shows the same (spec, quotes; facts §3). */
-export type PaymentStatus = 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'EXPIRED';
-
-export interface PaymentState extends PaymentQuotedData {
-  phase: PaymentPhase;
-  status: PaymentStatus;
-  description?: string;
-  remittanceInformation?: string;
-  /** What the source gave is final, not only reserved. */
-  isSettled: boolean;
-  /** The platform's account holds its fee. */
-  isFeeCredited: boolean;
-  startedAt?: string;
-  /** When the process wants to be woken. */
-  waitUntil?: string;
-  settledAt?: string;
-  failureReason?: FailureReason;
-  /** Why the last execution was refused. */
-  refusal?: { code: ErrorCode; reason?: string };
-  refund?: Refund;
-  createdAt: string;
-  updatedAt: string;
-}
+export * from './payment.commands.ts';
+export * from './payment.state.ts';
 
 const executed = reject('CONFLICT', { reason: 'QUOTE_ALREADY_EXECUTED' }, 'The quote has already been executed.');
 const expired = reject('CONFLICT', { reason: 'QUOTE_EXPIRED' }, 'The quote has expired.');
+const noQuote = reject('QUOTE_NOT_FOUND');
+const noTransaction = reject('TRANSACTION_NOT_FOUND');
+const notAwaited = reject('CONFLICT', { reason: 'NOT_AWAITING_FUNDING' }, 'The quote does not wait for money.');
+const notCancellable = reject('TRANSACTION_NOT_CANCELLABLE');
+const otherKind = reject(
+  'INVALID_INPUT',
+  { reason: 'RAIL_NOT_CANCELLABLE' },
+  'Only transfers by ACH or wire can be cancelled.',
+);
+const mustBeFunded = reject(
+  'INVALID_INPUT',
+  { reason: 'FUNDING_REQUIRED' },
+  'This quote is not executed: it goes on when the money of its payment instructions arrives.',
+);
+
+/** Phases after the execution has been asked for, or the money has come in. */
+const underWay = [
+  'EXECUTING',
+  'SUBMITTING',
+  'WAITING',
+  'CANCELLING',
+  'SETTLING',
+  'WATCHING',
+  'CHECKING_RETURN',
+  'REFUNDING',
+  'RETURNING_FEE',
+  'RETURNING',
+  'SETTING_ASIDE',
+  'DONE',
+] as const;
+
+/** Phases in which there is no order at a rail that could be stopped. */
+const settledOrNever = (['OPEN', ...underWay, 'EXPIRED', 'REFUSED'] as const).filter(
+  (phase) => phase !== 'SUBMITTING' && phase !== 'WAITING' && phase !== 'CANCELLING',
+);
 
 /**
  * The life of a payment. Rows in the order of the spec's machine: quote, execution, rail, completion, return, refund. Of several rows
@@ -107,36 +82,40 @@ export const paymentTransitions = transitions<PaymentPhase, PaymentCommand['type
   [
     ['NONE', 'QuotePayment', 'OPEN', 'PaymentQuoted'],
     ['OPEN', 'ExecutePayment', 'EXECUTING', 'ExecutionRequested'],
+    // Its platform fee has no account to go to.
+    ['OPEN', 'ExecutePayment', 'DONE', 'ExecutionRequested, PaymentStarted, PaymentFailed'],
+    ['OPEN', 'ReceiveFunding', 'SUBMITTING', 'FundingReceived, PaymentStarted'],
+    // For an internal account; the wrong amount, or a platform fee without account.
+    ['OPEN', 'ReceiveFunding', 'SETTLING', 'FundingReceived, PaymentStarted'],
+    ['OPEN', 'ReceiveFunding', 'REFUNDING', 'FundingReceived, PaymentFailed'],
     ['OPEN', 'ExpirePayment', 'EXPIRED', 'PaymentExpired'],
     [['EXPIRED', 'REFUSED'], 'ExecutePayment', expired],
-    ['NONE', 'ExecutePayment', reject('QUOTE_NOT_FOUND')],
-    [
-      [
-        'EXECUTING',
-        'SUBMITTING',
-        'WAITING',
-        'SETTLING',
-        'WATCHING',
-        'CHECKING_RETURN',
-        'REFUNDING',
-        'RETURNING_FEE',
-        'RETURNING',
-        'SETTING_ASIDE',
-        'DONE',
-      ],
-      'ExecutePayment',
-      executed,
-    ],
+    ['NONE', 'ExecutePayment', noQuote],
+    [underWay, 'ExecutePayment', executed],
+    ['EXPIRED', 'ReceiveFunding', expired],
+    ['NONE', 'ReceiveFunding', noQuote],
+    [[...underWay, 'REFUSED'], 'ReceiveFunding', notAwaited],
     ['EXECUTING', 'RefuseExecution', 'OPEN', 'ExecutionRefused'],
     ['EXECUTING', 'StartPayment', 'SUBMITTING', 'PaymentStarted'],
     ['EXECUTING', 'CompletePayment', 'DONE', 'PaymentStarted, PaymentCompleted'],
     ['EXECUTING', 'FailDelivery', 'REFUNDING', 'PaymentStarted, PaymentFailed'],
     ['SUBMITTING', 'RecordRailAnswer', 'SETTLING', 'RailAccepted'],
-    // The rail has not decided yet; it refused; the user cancelled there.
+    // Collected, and to be paid out; the rail has not decided yet; it refused; the user cancelled there.
+    ['SUBMITTING', 'RecordRailAnswer', 'SUBMITTING', 'RailAccepted'],
     ['SUBMITTING', 'RecordRailAnswer', 'WAITING', 'RailPending'],
     ['SUBMITTING', 'RecordRailAnswer', 'REFUNDING', 'PaymentFailed'],
     ['SUBMITTING', 'RecordRailAnswer', 'REFUNDING', 'PaymentCancelled'],
     ['WAITING', 'WakePayment', 'SUBMITTING', 'PaymentWoken'],
+    [['SUBMITTING', 'WAITING'], 'CancelPayment', 'CANCELLING', 'CancellationRequested'],
+    ['CANCELLING', 'CancelPayment', 'CANCELLING', 'nothing'],
+    // What the rail had been asked before: as above, but that it is not waited for.
+    ['CANCELLING', 'RecordRailAnswer', 'SETTLING', 'RailAccepted'],
+    ['CANCELLING', 'RecordCancelAnswer', 'REFUNDING', 'PaymentCancelled'],
+    // Nothing had been collected; it was too late.
+    ['CANCELLING', 'RecordCancelAnswer', 'DONE', 'PaymentFailed'],
+    ['CANCELLING', 'RecordCancelAnswer', 'SUBMITTING', 'CancellationRefused'],
+    ['NONE', 'CancelPayment', noTransaction],
+    [settledOrNever, 'CancelPayment', notCancellable],
     ['SETTLING', 'CompletePayment', 'DONE', 'PaymentCompleted'],
     // A return may still come.
     ['SETTLING', 'CompletePayment', 'WATCHING', 'PaymentCompleted'],
@@ -151,12 +130,20 @@ export const paymentTransitions = transitions<PaymentPhase, PaymentCommand['type
     ['REFUNDING', 'RecordRefundAnswer', 'SETTING_ASIDE', 'RefundRefused'],
     ['RETURNING_FEE', 'ReversePlatformFee', 'RETURNING', 'PlatformFeeReversed'],
     ['RETURNING', 'SettleRefund', 'DONE', 'RefundCompleted'],
+    ['RETURNING', 'SetRefundAside', 'SETTING_ASIDE', 'RefundRefused'],
     ['SETTING_ASIDE', 'SettleRefund', 'DONE', 'RefundFailed'],
+    ...(['OPEN', ...underWay, 'EXPIRED'] as const).map(
+      (phase) => [phase, 'ConfirmReceipt', phase, 'ReceiptDeliveryConfirmed'] as const,
+    ),
+    // A deposit has no quote and no stream before.
+    ['NONE', 'ConfirmReceipt', 'NONE', 'ReceiptDeliveryConfirmed'],
+    ['REFUSED', 'ConfirmReceipt', noTransaction],
   ],
   reject('CONFLICT', { reason: 'PAYMENT_MOVED_ON' }),
 );
 
 function decide(state: PaymentState, { type, data }: PaymentCommand): PaymentEvent[] | Rejection {
+  if (type === 'CancelPayment' && state.phase !== 'NONE' && !goesByCancellableRail(state)) return otherKind;
   const refusal = paymentTransitions.guard(state.phase, type);
   if (refusal) return refusal;
   const { paymentId } = data;
@@ -164,49 +151,106 @@ function decide(state: PaymentState, { type, data }: PaymentCommand): PaymentEve
     case 'QuotePayment':
       return quoted(data);
     case 'ExecutePayment':
-      return data.now > state.expiresAt ? expired : [{ type: 'ExecutionRequested', data: { paymentId } }];
+      return executionRequested(state, data.now);
+    case 'ReceiveFunding':
+      return fundingReceived(state, data);
     case 'RefuseExecution':
       return [{ type: 'ExecutionRefused', data }];
     case 'StartPayment':
-      return [{ type: 'PaymentStarted', data: { paymentId } }];
+      return [started(paymentId)];
     case 'RecordRailAnswer':
       return railAnswered(state, data.answer);
     case 'WakePayment':
       return data.now >= state.waitUntil! ? [{ type: 'PaymentWoken', data: { paymentId } }] : [];
+    case 'CancelPayment':
+      return state.phase === 'CANCELLING' ? [] : [cancellationRequested(state, data)];
+    case 'RecordCancelAnswer':
+      return [cancelAnswered(state, data.isAccepted)];
     case 'CompletePayment':
-      return [...started(state), { type: 'PaymentCompleted', data: { paymentId } }];
+      return [...startedNow(state), { type: 'PaymentCompleted', data: { paymentId } }];
     case 'FailDelivery':
-      return [...started(state), failed(paymentId, 'ACCOUNT_CANNOT_RECEIVE', true, data.isFeeCredited)];
+      return [...startedNow(state), failed(paymentId, 'ACCOUNT_CANNOT_RECEIVE', true, data.isFeeCredited)];
     case 'RecordRefundAnswer':
       return [{ type: data.isAccepted ? 'RefundAccepted' : 'RefundRefused', data: { paymentId } }];
     case 'ReversePlatformFee':
       return [
         { type: 'PlatformFeeReversed', data: { paymentId, ...(data.isCovered && { entries: coveredFee(state) }) } },
       ];
+    case 'SetRefundAside':
+      return [{ type: 'RefundRefused', data: { paymentId } }];
     case 'SettleRefund':
       return [refundSettled(state)];
     case 'ExpirePayment':
       return data.now >= state.expiresAt ? [{ type: 'PaymentExpired', data: { paymentId } }] : [];
+    case 'ConfirmReceipt':
+      return receiptConfirmed(state, data);
   }
 }
 
-function quoted({ description, remittanceInformation, ...data }: QuotePayment['data']): PaymentEvent[] {
-  const { paymentId, customerId, tenantId } = data;
+function quoted({
+  description,
+  remittanceInformation,
+  sourceUmaAddress,
+  day,
+  ...data
+}: QuotePayment['data']): PaymentEvent[] {
+  const { paymentId } = data;
   const texts = {
     ...(description !== undefined && { description }),
     ...(remittanceInformation !== undefined && { remittanceInformation }),
+    ...(sourceUmaAddress !== undefined && { sourceUmaAddress }),
   };
   return [
     { type: 'PaymentQuoted', data },
     ...(Object.keys(texts).length > 0
-      ? [{ type: 'PaymentDescribed' as const, data: { paymentId, subject: customerId ?? tenantId, ...texts } }]
+      ? [{ type: 'PaymentDescribed' as const, data: { paymentId, subject: subjectOf(data), ...texts } }]
       : []),
-    ...(data.immediatelyExecute ? [{ type: 'ExecutionRequested' as const, data: { paymentId } }] : []),
+    ...(data.immediatelyExecute ? requested(data, day) : []),
   ];
 }
 
-const started = (state: PaymentState): PaymentEvent[] =>
-  state.phase === 'EXECUTING' ? [{ type: 'PaymentStarted', data: { paymentId: state.paymentId } }] : [];
+/** Whose key encrypts what people wrote. */
+const subjectOf = ({ customerId, tenantId }: Pick<PaymentState, 'customerId' | 'tenantId'>): string =>
+  customerId ?? tenantId;
+
+function executionRequested(state: PaymentState, now: string): PaymentEvent[] | Rejection {
+  if (isFunded(state)) return mustBeFunded;
+  return now > state.expiresAt ? expired : requested(state, now.slice(0, 10));
+}
+
+/** The execution begins, or ends at once where the platform's fee could not be credited. */
+function requested(
+  payment: Pick<PaymentState, 'paymentId' | 'terms' | 'platformFeeAccountId'>,
+  day: string | undefined,
+): PaymentEvent[] {
+  const { paymentId } = payment;
+  return [
+    { type: 'ExecutionRequested', data: { paymentId, ...(day !== undefined && { day }) } },
+    ...(lacksFeeAccount(payment) ? [started(paymentId), failed(paymentId, 'QUOTE_EXECUTION_FAILED', false)] : []),
+  ];
+}
+
+function fundingReceived(
+  state: PaymentState,
+  { paymentId, currency, amountMinor, now }: ReceiveFunding['data'],
+): PaymentEvent[] | Rejection {
+  const { sendingCurrency, sendingMinor } = state.terms;
+  if (!isFunded(state)) return notAwaited;
+  if (now > state.expiresAt) return expired;
+  if (currency !== sendingCurrency) return reject('INVALID_CURRENCY', { currency, expected: sendingCurrency });
+  if (amountMinor <= 0n) return reject('INVALID_AMOUNT');
+  const isExact = amountMinor === sendingMinor;
+  const entries = isExact && !lacksFeeAccount(state) ? settlementOfPull(state) : receivedEntries(currency, amountMinor);
+  const received: PaymentEvent = { type: 'FundingReceived', data: { paymentId, amountMinor, entries } };
+  if (!isExact) return [received, failed(paymentId, 'FUNDING_AMOUNT_MISMATCH', true)];
+  if (lacksFeeAccount(state)) return [received, failed(paymentId, 'QUOTE_EXECUTION_FAILED', true)];
+  return [received, started(paymentId)];
+}
+
+const started = (paymentId: string): PaymentEvent => ({ type: 'PaymentStarted', data: { paymentId } });
+
+const startedNow = ({ phase, paymentId }: PaymentState): PaymentEvent[] =>
+  phase === 'EXECUTING' ? [started(paymentId)] : [];
 
 const failed = (
   paymentId: string,
@@ -219,20 +263,24 @@ const failed = (
 });
 
 function railAnswered(state: PaymentState, answer: RailAnswer): PaymentEvent[] {
-  const { paymentId } = state;
-  const isPull = state.source.kind === 'EXTERNAL';
+  const { paymentId, phase } = state;
   switch (answer.outcome) {
     case 'PENDING':
-      return [{ type: 'RailPending', data: { paymentId, checkAt: answer.checkAt } }];
+      return phase === 'CANCELLING' ? [] : [{ type: 'RailPending', data: { paymentId, checkAt: answer.checkAt } }];
     case 'SETTLED': {
-      if (state.phase === 'CHECKING_RETURN') return [{ type: 'ReturnExcluded', data: { paymentId } }];
+      if (phase === 'CHECKING_RETURN') return [{ type: 'ReturnExcluded', data: { paymentId } }];
       const watch = answer.watchUntil !== undefined && { watchUntil: answer.watchUntil };
-      return [
-        { type: 'RailAccepted', data: { paymentId, ...watch, ...(isPull && { entries: settlementOfPull(state) }) } },
-      ];
+      const entries = isCollecting(state)
+        ? settlementOfPull(state)
+        : isBroughtIn(state)
+          ? payoutEntries(state)
+          : undefined;
+      return [{ type: 'RailAccepted', data: { paymentId, ...watch, ...(entries && { entries }) } }];
     }
     case 'REJECTED':
-      return [failed(paymentId, answer.failureReason, !isPull)];
+      return [
+        isCollecting(state) ? notCollected(state, answer.failureReason) : failed(paymentId, answer.failureReason, true),
+      ];
     case 'CANCELLED':
       return [{ type: 'PaymentCancelled', data: { paymentId } }];
     case 'RETURNED':
@@ -240,113 +288,59 @@ function railAnswered(state: PaymentState, answer: RailAnswer): PaymentEvent[] {
   }
 }
 
+/** The order that the rail has is to collect, not to pay out. */
+const isCollecting = (state: PaymentState): boolean => isPull(state) && !isBroughtIn(state);
+
+/** Nothing came, so nothing goes back. Outgoing payments know no failed collection (facts §3). */
+const notCollected = ({ paymentId, type }: PaymentState, failureReason: FailureReason): PaymentEvent =>
+  failed(
+    paymentId,
+    type === 'OUTGOING' && failureReason === 'COLLECTION_FAILED' ? 'QUOTE_EXECUTION_FAILED' : failureReason,
+    false,
+  );
+
+/** Orders by ACH and wire can be stopped until they settle (facts §3, cancel). Money is collected by ACH. */
+function goesByCancellableRail(state: PaymentState): boolean {
+  const rail = isCollecting(state) ? 'ACH' : state.destination.paymentRail;
+  return rail === 'ACH' || rail === 'WIRE';
+}
+
+const cancellationRequested = (
+  state: PaymentState,
+  { paymentId, now, reason }: CancelPayment['data'],
+): PaymentEvent => ({
+  type: 'CancellationRequested',
+  data: { paymentId, subject: subjectOf(state), requestedAt: now, ...(reason !== undefined && { reason }) },
+});
+
+function cancelAnswered(state: PaymentState, isAccepted: boolean): PaymentEvent {
+  const { paymentId } = state;
+  if (!isAccepted) return { type: 'CancellationRefused', data: { paymentId } };
+  return isCollecting(state)
+    ? notCollected(state, 'COLLECTION_FAILED')
+    : { type: 'PaymentCancelled', data: { paymentId } };
+}
+
+function receiptConfirmed(
+  { phase }: PaymentState,
+  { isDeposit, ...data }: ConfirmReceipt['data'],
+): PaymentEvent[] | Rejection {
+  if (phase === 'NONE' && !isDeposit) return noTransaction;
+  return [{ type: 'ReceiptDeliveryConfirmed', data }];
+}
+
 function coveredFee({ terms }: PaymentState) {
   const currency = terms.sendingCurrency;
   return [{ from: `receivable:${currency}`, to: `transit:${currency}`, currency, amountMinor: terms.platformFeeMinor }];
 }
 
-/** Money that came by a pull goes back by its rail; all other refunds are credited or released by the source account itself. */
+/** Money that came from outside goes back there; all other refunds are credited or released by an account itself. */
 function refundSettled(state: PaymentState): PaymentEvent {
-  const { paymentId, phase, source, destination, isFeeCredited } = state;
-  if (phase === 'SETTING_ASIDE') {
-    const entries = destination.kind === 'INTERNAL' ? strandedEntries(state, isFeeCredited) : undefined;
-    return { type: 'RefundFailed', data: { paymentId, ...(entries && { entries }) } };
-  }
-  const entries = source.kind === 'EXTERNAL' ? reversed(settlementOfPull(state)) : undefined;
-  return { type: 'RefundCompleted', data: { paymentId, ...(entries && { entries }) } };
-}
-
-function evolve(state: PaymentState, event: PaymentEvent & Stamped): PaymentState {
-  const { at } = event;
-  const next = { ...state, updatedAt: at };
-  switch (event.type) {
-    case 'PaymentQuoted':
-      return { ...next, ...event.data, phase: 'OPEN', status: 'PENDING', createdAt: at };
-    case 'PaymentDescribed': {
-      const { subject: _, ...texts } = event.data;
-      return { ...next, ...texts };
-    }
-    case 'ExecutionRequested':
-      return { ...next, phase: 'EXECUTING' };
-    case 'ExecutionRefused': {
-      const { paymentId: _, ...refusal } = event.data;
-      return { ...next, phase: state.immediatelyExecute ? 'REFUSED' : 'OPEN', refusal };
-    }
-    case 'PaymentStarted':
-      return { ...next, phase: 'SUBMITTING', status: 'PROCESSING', startedAt: at };
-    case 'RailPending':
-      return { ...next, phase: 'WAITING', waitUntil: event.data.checkAt };
-    case 'PaymentWoken':
-      return { ...woken(next), phase: state.phase === 'WATCHING' ? 'CHECKING_RETURN' : 'SUBMITTING' };
-    case 'RailAccepted':
-      return {
-        ...next,
-        phase: 'SETTLING',
-        ...(event.data.watchUntil !== undefined && { waitUntil: event.data.watchUntil }),
-      };
-    case 'PaymentCompleted': {
-      const isFeeCredited = state.terms.platformFeeMinor > 0n;
-      const phase = state.waitUntil ? 'WATCHING' : 'DONE';
-      return { ...next, phase, status: 'COMPLETED', isSettled: true, isFeeCredited, settledAt: at };
-    }
-    case 'ReturnExcluded':
-      return { ...next, phase: 'DONE' };
-    case 'PaymentExpired':
-      return { ...next, phase: 'EXPIRED', status: 'EXPIRED', failureReason: 'QUOTE_EXPIRED' };
-    default:
-      return evolveRefund(next, event, at);
-  }
-}
-
-type RefundEvent = Extract<
-  PaymentEvent,
-  {
-    type:
-      | 'PaymentFailed'
-      | 'PaymentCancelled'
-      | 'RefundAccepted'
-      | 'RefundRefused'
-      | 'PlatformFeeReversed'
-      | 'RefundCompleted'
-      | 'RefundFailed';
-  }
->;
-
-function evolveRefund(state: PaymentState, event: RefundEvent, at: string): PaymentState {
-  switch (event.type) {
-    case 'PaymentFailed': {
-      const { failureReason, isRefunded, isFeeCredited = state.isFeeCredited } = event.data;
-      const wasDirect = state.source.kind === 'INTERNAL' && state.destination.kind === 'INTERNAL';
-      const isSettled = state.isSettled || wasDirect;
-      const failedState = { ...woken(state), status: 'FAILED' as const, failureReason, isSettled, isFeeCredited };
-      return isRefunded ? refunding(failedState, 'TRANSACTION_FAILED', at) : { ...failedState, phase: 'DONE' };
-    }
-    case 'PaymentCancelled':
-      return refunding(woken(state), 'USER_CANCELLATION', at);
-    case 'RefundAccepted':
-      return { ...state, phase: state.isFeeCredited ? 'RETURNING_FEE' : 'RETURNING' };
-    case 'RefundRefused':
-      return { ...state, phase: 'SETTING_ASIDE' };
-    case 'PlatformFeeReversed':
-      return { ...state, phase: 'RETURNING' };
-    case 'RefundCompleted': {
-      const refund = { ...state.refund!, status: 'COMPLETED' as const, settledAt: at };
-      const isCancelled = refund.reason === 'USER_CANCELLATION';
-      return { ...state, phase: 'DONE', refund, ...(isCancelled && { status: 'COMPLETED' as const, settledAt: at }) };
-    }
-    case 'RefundFailed':
-      return { ...state, phase: 'DONE', refund: { ...state.refund!, status: 'FAILED', settledAt: at } };
-  }
-}
-
-function refunding(state: PaymentState, reason: RefundReason, at: string): PaymentState {
-  const refund: Refund = { reference: `${state.reference}-REFUND`, initiatedAt: at, status: 'PENDING', reason };
-  return { ...state, phase: 'REFUNDING', refund };
-}
-
-function woken(state: PaymentState): PaymentState {
-  const { waitUntil: _, ...rest } = state;
-  return rest;
+  const { paymentId, phase, funding } = state;
+  const isAside = phase === 'SETTING_ASIDE';
+  const entries = isAside ? strandedEntries(state) : funding?.refundAccountId ? undefined : returnEntries(state);
+  const data = { paymentId, ...(entries && entries.length > 0 && { entries }) };
+  return { type: isAside ? 'RefundFailed' : 'RefundCompleted', data };
 }
 
 /** Quote, transaction and process in one stream (architecture §9). */
@@ -366,6 +360,11 @@ export const payment: Decider<PaymentState, PaymentCommand, PaymentEvent> = {
     ReversePlatformFee,
     SettleRefund,
     ExpirePayment,
+    ReceiveFunding,
+    CancelPayment,
+    RecordCancelAnswer,
+    SetRefundAside,
+    ConfirmReceipt,
   ],
   creates: ['QuotePayment'],
   initial: {
@@ -388,6 +387,9 @@ export const payment: Decider<PaymentState, PaymentCommand, PaymentEvent> = {
   },
   decide,
   evolve,
-  version: 1,
-  personal: { PaymentDescribed: { subject: 'subject', fields: ['description', 'remittanceInformation'] } },
+  version: 2,
+  personal: {
+    PaymentDescribed: { subject: 'subject', fields: ['description', 'remittanceInformation', 'sourceUmaAddress'] },
+    CancellationRequested: { subject: 'subject', fields: ['reason'] },
+  },
 };

@@ -1,0 +1,115 @@
+import type { Stamped } from '../../kernel/messages.ts';
+import type { PaymentEvent, Refund, RefundReason } from './payment.events.ts';
+import { isBroughtIn, isPull, type PaymentPhase, type PaymentState } from './payment.state.ts';
+
+/** The state of a payment after an event. */
+export function evolve(state: PaymentState, event: PaymentEvent & Stamped): PaymentState {
+  const { at } = event;
+  const next = { ...state, updatedAt: at };
+  switch (event.type) {
+    case 'PaymentQuoted':
+      return { ...next, ...event.data, phase: 'OPEN', status: 'PENDING', createdAt: at };
+    case 'PaymentDescribed': {
+      const { subject: _, ...texts } = event.data;
+      return { ...next, ...texts };
+    }
+    case 'ExecutionRequested':
+      return { ...next, phase: 'EXECUTING', ...(event.data.day !== undefined && { day: event.data.day }) };
+    case 'ExecutionRefused': {
+      const { paymentId: _, ...refusal } = event.data;
+      return { ...next, phase: state.immediatelyExecute ? 'REFUSED' : 'OPEN', refusal };
+    }
+    case 'FundingReceived':
+      return { ...next, receivedMinor: event.data.amountMinor };
+    case 'PaymentStarted':
+      return { ...next, phase: firstPhase(state), status: 'PROCESSING', startedAt: at };
+    case 'RailPending':
+      return { ...next, phase: 'WAITING', waitUntil: event.data.checkAt };
+    case 'PaymentWoken':
+      return { ...woken(next), phase: state.phase === 'WATCHING' ? 'CHECKING_RETURN' : 'SUBMITTING' };
+    case 'RailAccepted':
+      return railAccepted(next, event.data.watchUntil, at);
+    case 'CancellationRequested':
+      return { ...woken(next), phase: 'CANCELLING', cancelRequestedAt: event.data.requestedAt };
+    case 'CancellationRefused':
+      return { ...next, phase: 'SUBMITTING' };
+    case 'ReceiptDeliveryConfirmed':
+      return { ...next, receiptDeliveryConfirmedAt: event.data.receiptDeliveryConfirmedAt };
+    case 'PaymentCompleted': {
+      const isFeeCredited = state.terms.platformFeeMinor > 0n;
+      const phase = state.waitUntil ? 'WATCHING' : 'DONE';
+      return { ...next, phase, status: 'COMPLETED', isSettled: true, isFeeCredited, settledAt: at };
+    }
+    case 'ReturnExcluded':
+      return { ...next, phase: 'DONE' };
+    case 'PaymentExpired':
+      return { ...next, phase: 'EXPIRED', status: 'EXPIRED', failureReason: 'QUOTE_EXPIRED' };
+    default:
+      return evolveRefund(next, event, at);
+  }
+}
+
+/** Funded money that is for an internal account needs no rail any more. */
+const firstPhase = (state: PaymentState): PaymentPhase =>
+  isBroughtIn(state) && state.destination.kind === 'INTERNAL' ? 'SETTLING' : 'SUBMITTING';
+
+/** A rail has collected the money, which may have to go on by another one, or has paid it out. */
+function railAccepted(state: PaymentState, waitUntil: string | undefined, at: string): PaymentState {
+  const wait = waitUntil !== undefined && { waitUntil };
+  if (!isPull(state) || isBroughtIn(state)) return { ...state, phase: 'SETTLING', ...wait };
+  const collected = { ...state, ...wait, receivedMinor: state.terms.sendingMinor };
+  return state.destination.kind === 'INTERNAL'
+    ? { ...collected, phase: 'SETTLING' }
+    : { ...collected, phase: 'SUBMITTING', orderedAt: at };
+}
+
+type RefundEvent = Extract<
+  PaymentEvent,
+  {
+    type:
+      | 'PaymentFailed'
+      | 'PaymentCancelled'
+      | 'RefundAccepted'
+      | 'RefundRefused'
+      | 'PlatformFeeReversed'
+      | 'RefundCompleted'
+      | 'RefundFailed';
+  }
+>;
+
+function evolveRefund(state: PaymentState, event: RefundEvent, at: string): PaymentState {
+  switch (event.type) {
+    case 'PaymentFailed': {
+      const { failureReason, isRefunded, isFeeCredited = state.isFeeCredited } = event.data;
+      const wasDirect = state.source.kind === 'INTERNAL' && state.destination.kind === 'INTERNAL';
+      const isSettled = state.isSettled || wasDirect;
+      const failedState = { ...woken(state), status: 'FAILED' as const, failureReason, isSettled, isFeeCredited };
+      return isRefunded ? refunding(failedState, 'TRANSACTION_FAILED', at) : { ...failedState, phase: 'DONE' };
+    }
+    case 'PaymentCancelled':
+      return refunding(woken(state), 'USER_CANCELLATION', at);
+    case 'RefundAccepted':
+      return { ...state, phase: state.isFeeCredited ? 'RETURNING_FEE' : 'RETURNING' };
+    case 'RefundRefused':
+      return { ...state, phase: 'SETTING_ASIDE' };
+    case 'PlatformFeeReversed':
+      return { ...state, phase: 'RETURNING', isFeeCredited: false };
+    case 'RefundCompleted': {
+      const refund = { ...state.refund!, status: 'COMPLETED' as const, settledAt: at };
+      const isCancelled = refund.reason === 'USER_CANCELLATION';
+      return { ...state, phase: 'DONE', refund, ...(isCancelled && { status: 'COMPLETED' as const, settledAt: at }) };
+    }
+    case 'RefundFailed':
+      return { ...state, phase: 'DONE', refund: { ...state.refund!, status: 'FAILED', settledAt: at } };
+  }
+}
+
+function refunding(state: PaymentState, reason: RefundReason, at: string): PaymentState {
+  const refund: Refund = { reference: `${state.reference}-REFUND`, initiatedAt: at, status: 'PENDING', reason };
+  return { ...state, phase: 'REFUNDING', refund };
+}
+
+function woken(state: PaymentState): PaymentState {
+  const { waitUntil: _, ...rest } = state;
+  return rest;
+}

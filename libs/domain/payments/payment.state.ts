@@ -1,0 +1,70 @@
+import type { ErrorCode } from '../../kernel/errors.ts';
+import type { FailureReason, PaymentQuotedData, PaymentTexts, Refund } from './payment.events.ts';
+
+/** Where a payment stands in its own process. `OPEN` and `EXECUTING` are `PENDING` to the public. */
+export type PaymentPhase =
+  | 'NONE'
+  | 'OPEN'
+  | 'EXECUTING'
+  | 'SUBMITTING'
+  | 'WAITING'
+  | 'CANCELLING'
+  | 'SETTLING'
+  | 'WATCHING'
+  | 'CHECKING_RETURN'
+  | 'REFUNDING'
+  | 'RETURNING_FEE'
+  | 'RETURNING'
+  | 'SETTING_ASIDE'
+  | 'DONE'
+  | 'EXPIRED'
+  | 'REFUSED';
+
+/** Public status of the transaction; the quote shows the same (spec, quotes; facts §3). */
+export type PaymentStatus = 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'EXPIRED';
+
+export interface PaymentState extends PaymentQuotedData, PaymentTexts {
+  phase: PaymentPhase;
+  status: PaymentStatus;
+  /** What the source gave is final, not only reserved. */
+  isSettled: boolean;
+  /** The platform's account holds its fee. */
+  isFeeCredited: boolean;
+  /** What came in from outside, by a pull or as funding. The exact amount has been converted and waits in transit. */
+  receivedMinor?: bigint;
+  /** The day of the tenant on which the execution was asked for: what it sends counts towards that day's limit. */
+  day?: string;
+  startedAt?: string;
+  /** When the rail was given the order under way, where that is later than `startedAt`. */
+  orderedAt?: string;
+  /** When the platform asked to cancel. */
+  cancelRequestedAt?: string;
+  /** When the process wants to be woken. */
+  waitUntil?: string;
+  settledAt?: string;
+  failureReason?: FailureReason;
+  /** Why the last execution was refused. */
+  refusal?: { code: ErrorCode; reason?: string };
+  refund?: Refund;
+  receiptDeliveryConfirmedAt?: string;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** The quote waits for money to be sent: it cannot be executed (facts §2, Realtime-funding specifics). */
+export const isFunded = ({ funding }: Pick<PaymentState, 'funding'>): boolean => funding !== undefined;
+
+/** The money is collected from an external account. */
+export const isPull = ({ source, funding }: Pick<PaymentState, 'source' | 'funding'>): boolean =>
+  source.kind === 'EXTERNAL' && funding === undefined;
+
+/** Its platform fee has no account to go to, so that the payment fails (facts §2). */
+export const lacksFeeAccount = ({
+  terms,
+  platformFeeAccountId,
+}: Pick<PaymentState, 'terms' | 'platformFeeAccountId'>): boolean =>
+  terms.platformFeeMinor > 0n && platformFeeAccountId === undefined;
+
+/** What is to be delivered came in from outside, has been converted, and is in transit. */
+export const isBroughtIn = (state: Pick<PaymentState, 'receivedMinor' | 'terms' | 'platformFeeAccountId'>): boolean =>
+  state.receivedMinor === state.terms.sendingMinor && !lacksFeeAccount(state);
