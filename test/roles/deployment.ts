@@ -149,7 +149,8 @@ export class RoleDeployment {
   readonly authorization: string;
   /** 32 bytes. */
   readonly masterKey: Buffer;
-  private readonly env: Record<string, string>;
+  /** Variables of every process that is started from now on. */
+  readonly env: Record<string, string>;
 
   constructor({ databaseUrl, env, masterKey = randomBytes(32) }: RoleDeploymentOptions) {
     this.masterKey = masterKey;

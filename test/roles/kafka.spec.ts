@@ -1,4 +1,7 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import pg from 'pg';
 import { freshDatabase, type TestDatabase } from '../database.ts';
 import { eventually } from '../eventually.ts';
 import { KafkaCluster } from '../kafka/broker.ts';
@@ -8,6 +11,18 @@ import { RoleDeployment } from './deployment.ts';
 import { Client, PATIENCE_MS } from './story.ts';
 
 jest.setTimeout(300_000); // a broker and eight programs, started from their sources
+
+/** How many events the topic, or a partition of the read models, still lacks. */
+async function behind(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query<{ behind: string }>(
+    `SELECT (SELECT position FROM log_head) - r.position
+            + (SELECT COALESCE(sum(greatest(last - COALESCE(c.position, 0), 0)), 0)
+                 FROM unnest(r.last_positions) WITH ORDINALITY AS p(last, n)
+                 LEFT JOIN checkpoints c ON c.name = 'live/' || (p.n - 1)) AS behind
+       FROM relays r`,
+  );
+  return Number(rows[0]!.behind);
+}
 
 describeKafka('the five roles on a Kafka broker', () => {
   let cluster: KafkaCluster;
@@ -52,6 +67,34 @@ describeKafka('the five roles on a Kafka broker', () => {
     await deployment.startAll('relay', 'projector');
     for (const one of before) await one.kill();
     await paymentGoesThrough(2_002);
+  });
+
+  test('get another number of partitions as docs/operations.md says', async () => {
+    const docs = await readFile(path.join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+    const [, sql] = /```sql partitions\n([\s\S]*?)```/.exec(docs)!;
+    const pool = new pg.Pool({ connectionString: database.url, max: 1 });
+    try {
+      await eventually(
+        async () => (await deployment.get('api-1').readiness()).status,
+        (status) => status === 200,
+        PATIENCE_MS,
+      );
+      await eventually(
+        () => behind(pool),
+        (count) => count === 0,
+        PATIENCE_MS,
+      );
+      for (const one of deployment.processes.values()) await one.terminate();
+      await pool.query(sql!);
+    } finally {
+      await pool.end();
+    }
+    deployment.env.KAFKA_TOPIC = 'ledgerline.events.2';
+    deployment.env.KAFKA_PARTITIONS = '6';
+    await deployment.restart('api-1');
+    await deployment.startAll('relay', 'projector', 'worker', 'dispatcher');
+    await deployment.get('api-1').untilReady();
+    await paymentGoesThrough(2_004);
   });
 
   test('say that they are not ready while the log does not reach the topic', async () => {
