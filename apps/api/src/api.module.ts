@@ -27,6 +27,7 @@ import { RAILS } from './ports.ts';
 import { PROVIDERS, sandboxProviders } from './providers.ts';
 import { QuotesController } from './quotes/quotes.controller.ts';
 import { Quoting } from './quotes/quoting.ts';
+import { receiverControllers, receiverProviders } from './receivers/index.ts';
 import { SandboxController } from './sandbox/sandbox.controller.ts';
 import { API_SETTINGS, type ApiSettings, CLOCK, defaultSettings } from './settings.ts';
 import { TokensController } from './tokens/tokens.controller.ts';
@@ -43,6 +44,7 @@ export class ApiModule {
       imports: [CqrsModule.forRoot()],
       controllers: [
         ...externalAccountControllers,
+        ...receiverControllers,
         QuotesController,
         TransactionsController,
         ExchangeRatesController,
@@ -68,6 +70,7 @@ export class ApiModule {
         { provide: CLOCK, useValue: engine.clock },
         { provide: API_SETTINGS, useValue: settings },
         ...externalAccountProviders,
+        ...receiverProviders(engine, settings),
         ...webhookProviders(engine, settings),
         { provide: PROVIDERS, useValue: sandboxProviders },
         ...customerProviders,
