@@ -112,7 +112,7 @@ describe('dead letters', () => {
 
   test('a delivery that failed is one, until it is given up', async () => {
     await platform.engine.pool.query(
-      `INSERT INTO webhooks VALUES ('0199dd29-0000-7000-8000-0000000000aa', $1, 'sandbox', 'TEST', 'Customer:1', 1, '{}', now(), 1)`,
+      `INSERT INTO webhooks VALUES ('0199dd29-0000-7000-8000-0000000000aa', $1, 'sandbox', 'CUSTOMER.KYC_APPROVED', 'Customer:1', 1, '{}', now(), 1)`,
       [platform.tenant.platform],
     );
     await platform.engine.pool.query(
@@ -128,7 +128,7 @@ describe('dead letters', () => {
         {
           id,
           kind: 'delivery',
-          about: 'TEST of Customer:1',
+          about: 'CUSTOMER.KYC_APPROVED of Customer:1',
           ...platform.tenant,
           attempts: 7,
           parkedAt: expect.any(String),

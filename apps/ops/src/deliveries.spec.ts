@@ -111,7 +111,7 @@ describe('deliveries', () => {
     expect(await ops('redeliver', 'x')).toMatchObject({ code: 1, err: 'x is no webhook: give Webhook:<uuid>.\n' });
   });
 
-  test('all that failed are sent again, but for those that were given up or erased', async () => {
+  test('all that failed are sent again, but for the test and those that were given up or erased', async () => {
     const givenUp = await idOf('INCOMING_PAYMENT.COMPLETED');
     expect((await ops('dead-letters', 'give-up', givenUp, '--reason', 'told by phone')).code).toBe(0);
     const { rows } = await platform.engine.pool.query(
@@ -119,8 +119,8 @@ describe('deliveries', () => {
     );
     isWell = true;
     expect(await json('recover', '--since', '2999-01-01')).toEqual({ recovered: 0 });
-    expect(await json('recover', '--since', '2000-01-01')).toEqual({ recovered: 3 });
-    await until('DELIVERED', 3);
+    expect(await json('recover', '--since', '2000-01-01')).toEqual({ recovered: 2 });
+    await until('DELIVERED', 2);
     expect(await ops('redeliver', rows[0].id)).toMatchObject({
       code: 1,
       err: expect.stringMatching(/^Its payload was erased/),

@@ -1,3 +1,4 @@
+import { webhookEventTypes } from '../../../libs/domain/webhooks/event-types.ts';
 import { isUuid, parsePublicId, publicId } from '../../../libs/kernel/ids.ts';
 import {
   type AttemptRow,
@@ -41,8 +42,12 @@ type Row = DeliveryRow & {
   given_up_reason: string | null;
 };
 
-/** Failed since it was last given up, if ever. */
-const IS_DEAD = `d.status = 'FAILED' AND (d.given_up_at IS NULL OR d.given_up_at < d.last_attempt_at)`;
+/** Types that are sent once, such as the test of an endpoint: nobody waits for one that failed. */
+const SENT_ONCE = webhookEventTypes.filter(({ isRetried }) => !isRetried).map(({ type }) => `'${type}'`);
+
+/** Failed since it was last given up, if ever. Of a delivery `d`. */
+export const IS_DEAD = `d.status = 'FAILED' AND (d.given_up_at IS NULL OR d.given_up_at < d.last_attempt_at)
+  AND NOT EXISTS (SELECT 1 FROM webhooks once WHERE once.id = d.webhook_id AND once.type IN (${SENT_ONCE}))`;
 
 /** Webhooks with how their deliveries stand and every attempt, newest first. Bodies are not shown: they may hold personal data. */
 export async function listDeliveries(

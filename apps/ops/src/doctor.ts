@@ -199,18 +199,20 @@ async function eventStore({ store, esdbUrl }: Engine): Promise<Diagnosis> {
 
 /** What the status of the background work means. */
 export function* work(status: Status): Generator<Diagnosis> {
+  const upToDate: string[] = [];
   for (const one of status.followers) {
     const message = `${one.name} is ${count(one.lagEvents)} events, ${duration(one.lagSeconds)} behind`;
     const why = one.lastError && one.lagEvents > 0 ? ` (${one.lastError})` : '';
     const advice = one.owner ? 'See the log of its owner.' : 'See that its role runs.';
     if (one.lagSeconds > LAG_FAIL_SECONDS) yield fail('lag', message + why, advice);
     else if (one.lagSeconds > LAG_WARN_SECONDS) yield warn('lag', message + why, advice);
-    else yield ok('lag', one.lagEvents > 0 ? message : `${one.name} is up to date`);
+    else upToDate.push(one.name);
     if (one.heartbeatSeconds !== undefined && one.heartbeatSeconds > HEARTBEAT_SECONDS) {
       const silent = `${one.owner} has held ${one.name} without a heartbeat for ${duration(one.heartbeatSeconds)}`;
       yield warn('leases', silent, 'Start its role: whoever starts takes it over.');
     }
   }
+  if (upToDate.length > 0) yield ok('lag', `up to date: ${upToDate.join(', ')}`);
   const late = status.timers.filter(({ lateSeconds }) => lateSeconds > LAG_WARN_SECONDS);
   for (const { process, due, lateSeconds } of late) {
     const advice = 'See that a worker runs, and what its log says.';
@@ -219,7 +221,8 @@ export function* work(status: Status): Generator<Diagnosis> {
   if (late.length === 0) yield ok('timers', 'none is late');
   const behind = status.deliveries.filter(({ lateSeconds, failed }) => lateSeconds > LAG_FAIL_SECONDS || failed > 0);
   for (const { platform, environment, due, lateSeconds, failed, lastError } of behind) {
-    const told = `${count(due)} due for ${duration(lateSeconds)}, ${count(failed)} given up${lastError ? ` (${lastError})` : ''}`;
+    const waiting = due > 0 ? `${count(due)} due for ${duration(lateSeconds)}, ` : '';
+    const told = `${waiting}${count(failed)} given up${lastError ? ` (${lastError})` : ''}`;
     const advice = 'See `ops deliveries`; when the receiver is well again, `ops recover --since …`.';
     yield warn('deliveries', `${platform} ${environment}: ${told}`, advice);
   }

@@ -168,7 +168,7 @@ describe('doctor', () => {
       ['lag', 'fail', 'live is 8 events, 61 s behind (stuck)'],
       ['lag', 'warn', 'live is 8 events, 11 s behind'],
       ['leases', 'warn', 'a:1:projector has held live without a heartbeat for 12 s'],
-      ['lag', 'ok', 'live is up to date'],
+      ['lag', 'ok', 'up to date: live'],
       ['timers', 'warn', '2 of completePayment are due, the earliest for 30 s'],
       ['deliveries', 'warn', 'p sandbox: 4 due for 90 s, 2 given up'],
       ['dead letters', 'warn', '1 parked'],

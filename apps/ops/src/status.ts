@@ -1,5 +1,6 @@
 import type { LoggedEvent } from '../../../libs/kernel/event-store.port.ts';
 import type { Engine } from '../../shared/engine.ts';
+import { IS_DEAD } from './deliveries.ts';
 import { isGapless, replay } from './replay.ts';
 
 /** Something that follows the log: a partition of the read models, a group of processes, the relay. */
@@ -210,10 +211,10 @@ async function deliveryQueues({ pool, clock }: Engine): Promise<DeliveryQueue[]>
             (count(*) FILTER (WHERE status = 'PENDING'))::int AS pending,
             (count(*) FILTER (WHERE status = 'PENDING' AND next_attempt_at <= $1))::int AS due,
             min(next_attempt_at) FILTER (WHERE status = 'PENDING' AND next_attempt_at <= $1) AS oldest,
-            (count(*) FILTER (WHERE status = 'FAILED' AND (given_up_at IS NULL OR given_up_at < last_attempt_at)))::int AS failed,
+            (count(*) FILTER (WHERE ${IS_DEAD}))::int AS failed,
             (array_agg(COALESCE(last_error, 'HTTP ' || last_status) ORDER BY last_attempt_at DESC)
               FILTER (WHERE last_attempt_at IS NOT NULL))[1] AS error
-       FROM deliveries WHERE status IN ('PENDING', 'FAILED') GROUP BY platform, environment ORDER BY platform, environment`,
+       FROM deliveries d WHERE status IN ('PENDING', 'FAILED') GROUP BY platform, environment ORDER BY platform, environment`,
     [now],
   );
   return rows.map(({ oldest, error, ...queue }) => ({

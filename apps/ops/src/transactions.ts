@@ -1,6 +1,7 @@
-import type { PaymentEvent, PaymentTerms } from '../../../libs/domain/payments/payment.events.ts';
+import type { PaymentEvent } from '../../../libs/domain/payments/payment.events.ts';
 import { paymentEventTypes } from '../../../libs/domain/payments/payment.events.ts';
-import { type PaymentState, payment } from '../../../libs/domain/payments/payment.ts';
+import { isBroughtIn, type PaymentState } from '../../../libs/domain/payments/payment.state.ts';
+import { payment } from '../../../libs/domain/payments/payment.ts';
 import type { RecordedEvent } from '../../../libs/kernel/messages.ts';
 import { movements } from '../../../projections/journal.ts';
 
@@ -95,16 +96,20 @@ function difference(one: Tracked): string | undefined {
 
 /** How accounts must have moved in sum, by the terms and the outcome of a transaction at rest. */
 function expectedOf({ state, isFeeCovered }: Tracked): Map<string, bigint> {
-  const { status, refund, terms, destination, isSettled, isFeeCredited } = state;
-  if (status === 'EXPIRED' || state.phase === 'REFUSED') return new Map();
-  if (!refund) return status === 'COMPLETED' ? carriedOut(state) : new Map();
-  if (refund.status === 'COMPLETED') return returned(state, isFeeCovered);
-  if (destination.kind === 'INTERNAL') return carriedOut(state, `suspense:${terms.receivingCurrency}`, isFeeCredited);
-  if (isSettled) return carriedOut(state);
-  const aside = new Map<string, bigint>();
-  add(aside, sourceOf(state), -terms.sendingMinor);
-  add(aside, `suspense:${terms.sendingCurrency}`, terms.sendingMinor);
-  return aside;
+  const { status, phase, refund, terms } = state;
+  const net = new Map<string, bigint>();
+  if (status === 'EXPIRED' || phase === 'REFUSED') return net;
+  if (!refund) {
+    if (status === 'COMPLETED') carryOut(net, state, destinationOf(state), true);
+    return net;
+  }
+  if (refund.status === 'COMPLETED') giveBack(net, state);
+  else setAside(net, state);
+  if (isFeeCovered) {
+    add(net, feeAccountOf(state, true), terms.platformFeeMinor);
+    add(net, `receivable:${terms.sendingCurrency}`, -terms.platformFeeMinor);
+  }
+  return net;
 }
 
 const sourceOf = ({ source, terms }: PaymentState): string =>
@@ -113,31 +118,41 @@ const sourceOf = ({ source, terms }: PaymentState): string =>
 const destinationOf = ({ destination, terms }: PaymentState): string =>
   destination.kind === 'INTERNAL' ? `account:${destination.accountId}` : `rail:${terms.receivingCurrency}`;
 
-function carriedOut(state: PaymentState, to = destinationOf(state), isFeeCredited = true): Map<string, bigint> {
-  const { terms } = state;
-  const { sendingCurrency: sending, receivingCurrency: receiving } = terms;
-  const net = new Map<string, bigint>();
-  add(net, sourceOf(state), -terms.sendingMinor);
-  add(net, `fees:${sending}`, terms.serviceFeeMinor);
-  add(net, feeAccountOf(state, isFeeCredited), terms.platformFeeMinor);
-  if (sending !== receiving) convert(net, terms);
-  add(net, to, terms.receivingMinor);
-  return net;
-}
-
 const feeAccountOf = ({ platformFeeAccountId, terms }: PaymentState, isCredited: boolean): string =>
   isCredited ? `account:${platformFeeAccountId}` : `suspense:${terms.sendingCurrency}`;
 
-function convert(net: Map<string, bigint>, terms: PaymentTerms): void {
-  add(net, `fx:${terms.sendingCurrency}`, terms.convertedMinor);
-  add(net, `fx:${terms.receivingCurrency}`, -terms.receivingMinor);
+/** The whole way from the source, through fees and conversion, to an account. */
+function carryOut(net: Map<string, bigint>, state: PaymentState, to: string, isFeeCredited: boolean): void {
+  const { sendingCurrency: sending, receivingCurrency: receiving, ...terms } = state.terms;
+  add(net, sourceOf(state), -terms.sendingMinor);
+  add(net, `fees:${sending}`, terms.serviceFeeMinor);
+  add(net, feeAccountOf(state, isFeeCredited), terms.platformFeeMinor);
+  if (sending !== receiving) {
+    add(net, `fx:${sending}`, terms.convertedMinor);
+    add(net, `fx:${receiving}`, -terms.receivingMinor);
+  }
+  add(net, to, terms.receivingMinor);
 }
 
-/** Nothing is left of it, but for a fee that the platform kept and the service advanced. */
-function returned(state: PaymentState, isFeeCovered: boolean): Map<string, bigint> {
-  const net = new Map<string, bigint>();
-  if (!isFeeCovered) return net;
-  add(net, feeAccountOf(state, true), state.terms.platformFeeMinor);
-  add(net, `receivable:${state.terms.sendingCurrency}`, -state.terms.platformFeeMinor);
-  return net;
+/** Nothing is left, unless what came from outside went to an account instead of back. */
+function giveBack(net: Map<string, bigint>, state: PaymentState): void {
+  const account = state.funding?.refundAccountId;
+  if (account === undefined || state.receivedMinor === undefined) return;
+  add(net, sourceOf(state), -state.receivedMinor);
+  add(net, `account:${account}`, state.receivedMinor);
+}
+
+/** What could not be returned is in suspense: what came, what was reserved, or what was on its way. */
+function setAside(net: Map<string, bigint>, state: PaymentState): void {
+  const { terms, source, destination, receivedMinor, isSettled, isFeeCredited } = state;
+  const isPayout = destination.kind === 'EXTERNAL';
+  const isForeign = receivedMinor !== undefined && !isBroughtIn(state);
+  if (isForeign || (isPayout && source.kind === 'INTERNAL' && !isSettled)) {
+    const minor = isForeign ? receivedMinor : terms.sendingMinor;
+    add(net, sourceOf(state), -minor);
+    add(net, `suspense:${terms.sendingCurrency}`, minor);
+    return;
+  }
+  const to = isPayout && isSettled ? destinationOf(state) : `suspense:${terms.receivingCurrency}`;
+  carryOut(net, state, to, isFeeCredited);
 }

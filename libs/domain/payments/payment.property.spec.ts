@@ -1,8 +1,9 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { Transactions } from '../../../apps/ops/src/transactions.ts';
 import { fold } from '../../kernel/decider.ts';
 import { Rejection } from '../../kernel/errors.ts';
-import type { Command, Event } from '../../kernel/messages.ts';
+import type { Command, Event, RecordedEvent } from '../../kernel/messages.ts';
 import type { Refused } from '../../kernel/process.ts';
 import type { Entry, Leg } from '../accounts/account.events.ts';
 import {
@@ -42,6 +43,8 @@ class World {
   readonly accounts = new Map<string, AccountState>();
   readonly sums = new Map<string, bigint>();
   payments = new Map<string, PaymentState>();
+  /** Everything that happened, as an auditor reads it. */
+  readonly audited = new Transactions();
 
   account(command: { data: { accountId: string } } & Command): Rejection | undefined {
     const id = command.data.accountId;
@@ -68,6 +71,7 @@ class World {
   }
 
   private book({ type, data }: Event): void {
+    this.audited.take({ type, data, at: AT } as RecordedEvent);
     const { entries = [], ...leg } = data as Leg;
     if (type === 'DepositReceived' || type === 'AccountCredited')
       this.move({ ...leg, from: leg.counterpart, to: leg.accountId });
@@ -279,6 +283,7 @@ test('whatever happens to a payment, money is neither lost nor invented, and not
 
       const state = world.payments.get(quote.paymentId)!;
       expectBalanced(world);
+      expect([...world.audited.unexplained()]).toEqual([]);
       if (refused) {
         expect(state.status).toBe('PENDING');
         expect(world.accounts.get('source')!.postedMinor).toBe(funds);

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type CommonOptions, FINE, type Perform, platformId, WRONG, wholeNumber } from '../command.ts';
 import { giveUp, listDeadLetters, retryDeadLetter } from '../dead-letters.ts';
+import { counted } from '../output.ts';
 import { whoami } from '../reveal.ts';
 
 interface ListOptions extends CommonOptions {
@@ -30,7 +31,7 @@ export function addDeadLetterCommands(program: Command, perform: Perform): void 
         if (letters.length === 0) out.line('Nothing is parked.');
         for (const letter of letters) {
           const { id, about, attempts, parkedAt, error, status, givenUp, platform, environment } = letter;
-          out.line(`${id}  ${status}  since ${parkedAt}, ${attempts} tries`);
+          out.line(`${id}  ${status}  since ${parkedAt}, ${counted(attempts, 'try', 'tries')}`);
           out.line(`    ${about}, ${platform} ${environment}`);
           out.line(`    ${error}`);
           if (givenUp) out.line(`    given up ${givenUp.at} by ${givenUp.by}: ${givenUp.reason}`);
