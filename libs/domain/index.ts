@@ -4,6 +4,7 @@ import { claim } from './claims/claim.ts';
 import { customer } from './customers/customer.ts';
 import { externalAccount } from './external-accounts/external-account.ts';
 import { umaDeposit } from './external-accounts/uma-deposit.ts';
+import { incomingPayment } from './incoming-payments/incoming-payment.ts';
 import { operation } from './operations/operation.ts';
 import { payment } from './payments/payment.ts';
 import { platform } from './platforms/platform.ts';
@@ -17,6 +18,7 @@ export const deciders: readonly AnyDecider[] = [
   customer,
   account,
   payment,
+  incomingPayment,
   externalAccount,
   umaDeposit,
   operation,

@@ -6,19 +6,25 @@ import type { Entry } from '../accounts/account.events.ts';
 
 /** One end of a payment: an internal account here, an external account behind a rail, or whoever sends the money that is waited for. */
 export interface PaymentEnd {
-  kind: 'INTERNAL' | 'EXTERNAL' | 'REALTIME';
-  /** Empty for `REALTIME`, which no account stands for. */
+  kind: 'INTERNAL' | 'EXTERNAL' | 'REALTIME' | 'UMA';
+  /** Empty for `REALTIME` and `UMA`, which no account stands for. */
   accountId: string;
   currency: string;
   /** Whose account it is; absent for the platform's own. */
   customerId?: string;
 }
 
-/** The destination, with the rail that money leaves by when it is external. */
+/** How a UMA address is paid: a customer of this deployment, or somebody elsewhere under the UMA provider's name for the agreement. */
+export type UmaRoute =
+  | { kind: 'HERE'; tenantId: string; customerId: string }
+  | { kind: 'ELSEWHERE'; agreement: string };
+
+/** The destination, with the rail that money leaves by when it is external, or the route to a UMA address. */
 export interface PaymentDestination extends PaymentEnd {
   paymentRail?: PaymentRail | null;
   /** `MANUAL` when the platform named the rail (facts §3). */
   railSelectionMode?: 'AUTO' | 'MANUAL' | null;
+  uma?: UmaRoute;
 }
 
 /** The price of a payment in minor units (facts §2). `sending = serviceFee + platformFee + converted`. */
@@ -62,7 +68,18 @@ export interface PaymentTexts {
   remittanceInformation?: string;
   /** The sender's UMA address, where the source was named by one (decision 9). */
   sourceUmaAddress?: string;
+  destinationUmaAddress?: string;
+  /** What the sender's platform told of the sender, by `CustomerInfoFieldName`. */
+  senderCustomerInfo?: Readonly<Record<string, unknown>>;
 }
+
+export const paymentTexts = [
+  'description',
+  'remittanceInformation',
+  'sourceUmaAddress',
+  'destinationUmaAddress',
+  'senderCustomerInfo',
+] as const satisfies readonly (keyof PaymentTexts)[];
 
 export interface PaymentQuotedData {
   paymentId: string;

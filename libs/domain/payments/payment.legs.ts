@@ -4,7 +4,8 @@ import { isBroughtIn, type PaymentState } from './payment.state.ts';
 
 /**
  * How a payment's money moves (architecture §9). System accounts, one per currency: `transit` (left its source, not yet arrived),
- * `fees` (the service's), `fx` (both sides of a conversion), `rail` (outside), `suspense` (could neither arrive nor return),
+ * `fees` (the service's), `fx` (both sides of a conversion), `rail` (outside), `clearing`
+ * (other platforms of this deployment), `suspense` (could neither arrive nor return),
  * `receivable` (advanced to a platform). In transit is never below zero: money comes in before it goes on.
  */
 type Ends = Pick<
@@ -46,17 +47,17 @@ function onTheWay(terms: PaymentTerms): Entry[] {
 export const reversed = (entries: readonly Entry[]): Entry[] =>
   entries.map((entry) => ({ ...entry, from: entry.to, to: entry.from })).reverse();
 
-const toRail = ({ receivingCurrency: currency, receivingMinor: amountMinor }: PaymentTerms): Entry => ({
-  from: `transit:${currency}`,
-  to: `rail:${currency}`,
-  currency,
-  amountMinor,
-});
+/** Money leaves over a rail, or for the platform of a UMA address on this deployment, whose own books say the opposite. */
+function outward({ terms, destination }: Pick<Ends, 'terms' | 'destination'>): Entry {
+  const { receivingCurrency: currency, receivingMinor: amountMinor } = terms;
+  const outside = destination.uma?.kind === 'HERE' ? 'clearing' : 'rail';
+  return { from: `transit:${currency}`, to: `${outside}:${currency}`, currency, amountMinor };
+}
 
 /** The whole sending amount leaves the source for transit; towards an external destination it goes on to the rail at once. */
 export function sourceLeg(payment: Ends): Leg {
   const { terms, source, destination, paymentId, day, dailyLimitMinor } = payment;
-  const entries = destination.kind === 'EXTERNAL' ? [...onTheWay(terms), toRail(terms)] : onTheWay(terms);
+  const entries = destination.kind === 'INTERNAL' ? onTheWay(terms) : [...onTheWay(terms), outward(payment)];
   return {
     accountId: source.accountId,
     currency: terms.sendingCurrency,
@@ -95,7 +96,7 @@ export function platformFeeLeg({ terms, platformFeeAccountId, paymentId }: Ends)
 export function refundLeg(payment: Ends): Leg {
   const { terms, destination } = payment;
   const { entries: _, ...leg } = sourceLeg(payment);
-  const entries = reversed(destination.kind === 'EXTERNAL' ? [...onTheWay(terms), toRail(terms)] : onTheWay(terms));
+  const entries = reversed(destination.kind === 'INTERNAL' ? onTheWay(terms) : [...onTheWay(terms), outward(payment)]);
   return { ...leg, isRefund: true, ...(entries.length > 0 && { entries }) };
 }
 
@@ -121,7 +122,7 @@ export function strandedEntries(payment: PaymentState): Entry[] {
     amountMinor,
   });
   if (receivedMinor !== undefined && !isBroughtIn(payment)) return [aside(sendingCurrency, receivedMinor)];
-  const isPayout = destination.kind === 'EXTERNAL';
+  const isPayout = destination.kind !== 'INTERNAL';
   if (isPayout && source.kind === 'INTERNAL' && !isSettled) return []; // it was only reserved
   return [
     ...(isPayout && isSettled ? [] : [aside(receivingCurrency, receivingMinor)]),
@@ -145,14 +146,14 @@ export function settlementOfPull({ terms }: Pick<Ends, 'terms'>): Entry[] {
 export const receivedEntries = (currency: string, amountMinor: bigint): Entry[] => [fromRail(currency, amountMinor)];
 
 /** Money in transit leaves over the rail. */
-export const payoutEntries = ({ terms }: Pick<Ends, 'terms'>): Entry[] => [toRail(terms)];
+export const payoutEntries = (payment: Pick<Ends, 'terms' | 'destination'>): Entry[] => [outward(payment)];
 
 /** What was brought in is in transit again, in the sending currency and whole: back from where it had come to. */
 function broughtBack(payment: PaymentState): Entry[] {
   const { terms, destination, isSettled } = payment;
   if (!isBroughtIn(payment)) return [];
   const back = reversed(onTheWay(terms));
-  return destination.kind === 'EXTERNAL' && isSettled ? [...reversed([toRail(terms)]), ...back] : back;
+  return destination.kind !== 'INTERNAL' && isSettled ? [...reversed([outward(payment)]), ...back] : back;
 }
 
 /** What a pull or a sender brought goes back to where it came from; undefined when nothing came. */

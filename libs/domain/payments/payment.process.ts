@@ -3,7 +3,7 @@ import type { Command } from '../../kernel/messages.ts';
 import type { Process, Refused, Step } from '../../kernel/process.ts';
 import type { PaymentRail } from '../../kernel/rails.ts';
 import { CreditAccount, DebitAccount, PendFunds, PostFunds, VoidFunds } from '../accounts/account.ts';
-import type { RailAnswer } from './payment.events.ts';
+import type { RailAnswer, UmaRoute } from './payment.events.ts';
 import {
   destinationLeg,
   platformFeeLeg,
@@ -47,6 +47,8 @@ export interface RailRequest {
   isSettled: boolean;
   /** Made by a deprecated transfer (decision 24). */
   isTransfer?: true;
+  /** To a UMA address instead of an external account. */
+  uma?: UmaRoute;
 }
 
 /** Whether an order can still be stopped, as of the time at which that was asked for. */
@@ -60,6 +62,7 @@ export interface RefundRequest {
   /** Where the payout went that is to come back. */
   externalAccountId?: string;
   isTransfer?: true;
+  uma?: UmaRoute;
 }
 
 /** What is done next for a payment. Sends are repeated after a crash with the same ids, so each happens once. */
@@ -184,6 +187,7 @@ function railRequest(state: PaymentState): RailRequest {
     orderedAt: state.orderedAt ?? state.startedAt!,
     isSettled: state.phase === 'CHECKING_RETURN',
     ...(state.isTransfer && { isTransfer: true }),
+    ...(!isCollection && destination.uma && { uma: destination.uma }),
   };
 }
 
@@ -200,6 +204,7 @@ function refundRequest({ paymentId, tenantId, destination, startedAt, isTransfer
     tenantId,
     ...(isOrdered && { externalAccountId: destination.accountId }),
     ...(isTransfer && { isTransfer }),
+    ...(destination.uma && startedAt !== undefined && { uma: destination.uma }),
   };
 }
 

@@ -1,5 +1,11 @@
 import type { ErrorCode } from '../../kernel/errors.ts';
-import type { FailureReason, PaymentQuotedData, PaymentTexts, Refund } from './payment.events.ts';
+import {
+  type FailureReason,
+  type PaymentQuotedData,
+  type PaymentTexts,
+  paymentTexts,
+  type Refund,
+} from './payment.events.ts';
 
 /** Where a payment stands in its own process. `OPEN` and `EXECUTING` are `PENDING` to the public. */
 export type PaymentPhase =
@@ -68,3 +74,16 @@ export const lacksFeeAccount = ({
 /** What is to be delivered came in from outside, has been converted, and is in transit. */
 export const isBroughtIn = (state: Pick<PaymentState, 'receivedMinor' | 'terms' | 'platformFeeAccountId'>): boolean =>
   state.receivedMinor === state.terms.sendingMinor && !lacksFeeAccount(state);
+
+/** What people wrote or are known by, apart from the rest: it is encrypted in an event of its own. */
+export function withoutTexts<T extends PaymentTexts>(
+  quote: T,
+): { texts: PaymentTexts; data: Omit<T, keyof PaymentTexts> } {
+  const data = { ...quote } as Record<string, unknown>;
+  const texts: Record<string, unknown> = {};
+  for (const name of paymentTexts) {
+    if (data[name] !== undefined) texts[name] = data[name];
+    delete data[name];
+  }
+  return { texts, data: data as Omit<T, keyof PaymentTexts> };
+}

@@ -21,7 +21,7 @@ import {
   StartPayment,
   WakePayment,
 } from './payment.commands.ts';
-import { type FailureReason, noTerms, type PaymentEvent, type RailAnswer } from './payment.events.ts';
+import { type FailureReason, noTerms, type PaymentEvent, paymentTexts, type RailAnswer } from './payment.events.ts';
 import { evolve } from './payment.evolve.ts';
 import { payoutEntries, receivedEntries, returnEntries, settlementOfPull, strandedEntries } from './payment.legs.ts';
 import {
@@ -31,6 +31,7 @@ import {
   lacksFeeAccount,
   type PaymentPhase,
   type PaymentState,
+  withoutTexts,
 } from './payment.state.ts';
 
 export * from './payment.commands.ts';
@@ -187,19 +188,9 @@ function decide(state: PaymentState, { type, data }: PaymentCommand): PaymentEve
   }
 }
 
-function quoted({
-  description,
-  remittanceInformation,
-  sourceUmaAddress,
-  day,
-  ...data
-}: QuotePayment['data']): PaymentEvent[] {
+function quoted({ day, ...quote }: QuotePayment['data']): PaymentEvent[] {
+  const { texts, data } = withoutTexts(quote);
   const { paymentId } = data;
-  const texts = {
-    ...(description !== undefined && { description }),
-    ...(remittanceInformation !== undefined && { remittanceInformation }),
-    ...(sourceUmaAddress !== undefined && { sourceUmaAddress }),
-  };
   return [
     { type: 'PaymentQuoted', data },
     ...(Object.keys(texts).length > 0
@@ -389,7 +380,7 @@ export const payment: Decider<PaymentState, PaymentCommand, PaymentEvent> = {
   evolve,
   version: 2,
   personal: {
-    PaymentDescribed: { subject: 'subject', fields: ['description', 'remittanceInformation', 'sourceUmaAddress'] },
+    PaymentDescribed: { subject: 'subject', fields: paymentTexts },
     CancellationRequested: { subject: 'subject', fields: ['reason'] },
   },
 };
