@@ -7,7 +7,9 @@ import { ProjectionWatch } from '../../shared/projection-watch.ts';
 import { untilReadTablesAreCurrent } from '../../shared/read-tables.ts';
 import { createApi } from './app.ts';
 
-const CATCH_UP_PATIENCE_MS = 10_000;
+const CATCH_UP_PATIENCE_MS = 30_000;
+/** How many looks in a row, two seconds each, find a projector that does not just have to begin. */
+const STUCK_LOOKS = 3;
 const TIDY_EVERY_MS = 3_600_000;
 const BOOTSTRAP_ATTEMPTS = 5;
 
@@ -76,7 +78,8 @@ async function showWhatWasAnswered({ engine, front, signal }: PartContext, isStu
   const head = await engine.store.head();
   const deadline = performance.now() + CATCH_UP_PATIENCE_MS;
   front.doing = 'catching up with the log';
-  while (!(await engine.readModel.caughtUp(head))) {
-    if (isStuck() || signal?.aborted || performance.now() > deadline) return;
+  for (let stuck = 0; !(await engine.readModel.caughtUp(head)); ) {
+    stuck = isStuck() ? stuck + 1 : 0;
+    if (stuck === STUCK_LOOKS || signal?.aborted || performance.now() > deadline) return;
   }
 }
