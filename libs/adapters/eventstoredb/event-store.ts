@@ -15,12 +15,18 @@ import { SupervisedSubscription } from './subscription.ts';
 import { Turns } from './turns.ts';
 import { fromWire, isSystem, positionOf, toWire, type WireRecord } from './wire.ts';
 
+/** An answer with what it rests on, by which it is found when a person is erased. */
+export interface PlacedAnswer extends KeyedAnswer {
+  stream: string;
+  position: number;
+}
+
 /** Where the answers of keyed requests are kept, since this store cannot write them in its own commit. */
 export interface AnswersBeside {
   /** Those of the keys that have an answer. */
   taken(keys: readonly string[]): Promise<ReadonlySet<string>>;
   /** Keeps answers; says which of the keys had another one already. */
-  record(answers: readonly KeyedAnswer[]): Promise<ReadonlySet<string>>;
+  record(answers: readonly PlacedAnswer[]): Promise<ReadonlySet<string>>;
 }
 
 export interface EventStoreDbOptions {
@@ -233,7 +239,12 @@ export class EventStoreDb implements EventStore {
 
   /** Keeps the answers of what was appended. A key that was answered elsewhere meanwhile is told: that answer is the answer. */
   private async remember(batch: readonly Append[], outcomes: AppendOutcome[]): Promise<AppendOutcome[]> {
-    const answers = batch.flatMap((one, i) => (outcomes[i]!.outcome === 'appended' ? one.answers : []));
+    const answers = batch.flatMap(({ stream, answers: ofStream }, i) => {
+      const outcome = outcomes[i]!;
+      return outcome.outcome === 'appended'
+        ? ofStream.map((answer) => ({ ...answer, stream, position: outcome.firstPosition }))
+        : [];
+    });
     if (answers.length === 0) return outcomes;
     const taken = await this.options.answers.record(answers);
     return outcomes.map((outcome, i) => {

@@ -82,18 +82,19 @@ export class ReservedAnswers implements KeyedAnswers {
   }
 
   /** Keeps answers; says which of the keys had another one already. */
-  async record(answers: readonly KeyedAnswer[]): Promise<ReadonlySet<string>> {
+  async record(answers: readonly (KeyedAnswer & { stream: string; position: number })[]): Promise<ReadonlySet<string>> {
     const { rows } = await this.pool.query<{ key: string }>({
       name: 'record_answers',
       text: `INSERT INTO keyed_answers (key, body_hash, status, body, stream, position)
-             SELECT key, body_hash, status, body, '', 0
-               FROM unnest($1::text[], $2::text[], $3::int[], $4::text[]) AS a(key, body_hash, status, body)
+             SELECT * FROM unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::text[], $6::bigint[])
              ON CONFLICT DO NOTHING RETURNING key`,
       values: [
         answers.map((a) => a.key),
         answers.map((a) => a.bodyHash),
         answers.map((a) => a.status),
         answers.map((a) => a.body),
+        answers.map((a) => a.stream),
+        answers.map((a) => a.position),
       ],
     });
     const kept = new Set(rows.map((row) => row.key));

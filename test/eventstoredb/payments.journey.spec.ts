@@ -1,0 +1,5 @@
+/** The journey of the same name, unchanged, with the log in EventStoreDB. */
+process.env.TEST_EVENT_STORE = 'eventstoredb';
+await import('../journeys/payments.spec.ts');
+
+export {};
