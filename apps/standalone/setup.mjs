@@ -13,7 +13,17 @@ const say = (line) => process.stderr.write(`${line}\n`);
 const readJson = (file) => JSON.parse(readFileSync(file, 'utf8'));
 
 /** What tsc compiles, see tsconfig.build.json. */
-const SOURCES = ['apps', 'libs', 'projections', 'migrations', 'test/bench', 'test/faults'];
+const SOURCES = [
+  'apps',
+  'libs',
+  'projections',
+  'migrations',
+  'test/bench',
+  'test/faults',
+  'test/roles',
+  'test/kafka',
+  'test/eventstoredb',
+];
 const SETTINGS = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json'];
 const STAMP = inRoot('dist', '.built');
 

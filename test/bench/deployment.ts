@@ -100,7 +100,8 @@ export async function withEngine<T>(
   }
 }
 
-async function makePlatform(engine: Engine, accountCount: number) {
+/** A platform with credentials and so many funded accounts in US dollars. */
+export async function makePlatform(engine: Engine, accountCount: number) {
   const id = () => uuidV7(Date.now(), randomBytes(10));
   const tenant: Tenant = { platform: id(), environment: 'sandbox' };
   await createPlatform(engine, tenant, { name: 'Bench' });

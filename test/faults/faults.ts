@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { publicId } from '../../libs/kernel/ids.ts';
-import { type Deployment, deploy } from '../bench/deployment.ts';
+import { type Deployment, deploy, settled, withEngine } from '../bench/deployment.ts';
 import { postgresPid } from '../bench/program.ts';
 import { Payer } from './payer.ts';
 import { Random } from './random.ts';
@@ -26,10 +26,10 @@ const ACCOUNTS = 12;
 /** Of the account numbers: paid out, refused by the rail, paid out and returned, refused with the refund failing too. */
 const SUFFIXES = ['999', '888', '002', '005', '007'];
 /** Makes 30 s 0.3 s, and lets an open quote expire after 3 s. */
-const TIME_SCALE = '0.01';
+export const TIME_SCALE = '0.01';
 const FIRST_AMOUNT = 1_000;
 /** More than the accounts start with, by far. */
-const TOO_MUCH = 500_000_000_000;
+export const TOO_MUCH = 500_000_000_000;
 const VICTIMS = ['program', 'postgres', 'both'] as const;
 const RECOVERY_PATIENCE_MS = 60_000;
 
@@ -44,7 +44,7 @@ export async function runFaults(options: FaultOptions): Promise<FaultReport> {
   try {
     const { port } = deployment.program;
     const { authorization } = deployment;
-    const banks = await addBanks(deployment);
+    const banks = await addBanks({ port, authorization });
     let amount = FIRST_AMOUNT;
     const shared = {
       port,
@@ -70,7 +70,11 @@ export async function runFaults(options: FaultOptions): Promise<FaultReport> {
     isOver = true;
     await running;
     const verdict = await judge(
-      deployment,
+      {
+        sql: deployment.sql,
+        settled: () => settled(deployment),
+        withEngine: (work) => withEngine(deployment.database, work),
+      },
       payers.flatMap(({ wants }) => wants),
     );
     return {
@@ -86,7 +90,7 @@ export async function runFaults(options: FaultOptions): Promise<FaultReport> {
   }
 }
 
-const count = (payers: readonly Payer[], outcome: 'acknowledged' | 'refused'): number =>
+export const count = (payers: readonly Payer[], outcome: 'acknowledged' | 'refused'): number =>
   payers.reduce((sum, { wants }) => sum + wants.filter((want) => want.outcome === outcome).length, 0);
 
 /** Kills, and waits until the platform is ready again. The program brings a PostgreSQL that dies under it back by itself. */
@@ -111,8 +115,9 @@ const isReady = ({ program }: Deployment): Promise<boolean> =>
     () => false,
   );
 
-async function addBanks({ program, authorization }: Deployment): Promise<string[]> {
-  const url = `http://127.0.0.1:${program.port}/2025-10-13/platform/external-accounts`;
+/** Adds an external account for each suffix; answers their public ids. */
+export async function addBanks({ port, authorization }: { port: number; authorization: string }): Promise<string[]> {
+  const url = `http://127.0.0.1:${port}/2025-10-13/platform/external-accounts`;
   const banks: string[] = [];
   for (const suffix of SUFFIXES) {
     const answer = await fetch(url, {

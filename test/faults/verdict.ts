@@ -1,8 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
 import { verify } from '../../apps/ops/src/verify.ts';
+import type { Engine } from '../../apps/shared/engine.ts';
 import { projections } from '../../projections/index.ts';
-import { type Deployment, settled, withEngine } from '../bench/deployment.ts';
 import type { Want } from './payer.ts';
+
+/** A deployment as it is judged. */
+export interface Subject {
+  sql: pg.Pool;
+  /** Waits until everything is projected. */
+  settled(): Promise<void>;
+  withEngine<T>(work: (engine: Engine) => Promise<T>): Promise<T>;
+}
 
 /** What is wrong after all faults; everything empty or zero when the platform kept its word. */
 export interface Verdict {
@@ -21,14 +30,14 @@ export interface Verdict {
 const REST_PATIENCE_MS = 90_000;
 
 /** Waits until every payment has come to rest, then holds the ledger against what the clients were told. */
-export async function judge(deployment: Deployment, wants: readonly Want[]): Promise<Verdict> {
-  const stuck = await restless(deployment);
-  await settled(deployment);
+export async function judge(subject: Subject, wants: readonly Want[]): Promise<Verdict> {
+  const stuck = await restless(subject);
+  await subject.settled();
   const verdict: Verdict = { lost: [], doubled: [], invented: [], stuck, findings: [] };
-  const moved = await movements(deployment);
-  const statuses = await paymentsById(deployment);
+  const moved = await movements(subject);
+  const statuses = await paymentsById(subject);
   for (const want of wants) compare(want, moved.get(want.amount) ?? NOTHING, statuses, verdict);
-  const { findings } = await withEngine(deployment.database, (engine) => verify(engine, projections));
+  const { findings } = await subject.withEngine((engine) => verify(engine, projections));
   verdict.findings = findings.map(({ check, subject, message }) => `${check}: ${subject} ${message}`);
   return verdict;
 }
@@ -70,7 +79,7 @@ function expectation(kind: Want['kind'], payment: Payment | undefined): Moved | 
   return payment.refund === 'COMPLETED' ? NOTHING : { out: 1, in: 0 };
 }
 
-async function movements({ sql }: Deployment): Promise<Map<number, Moved>> {
+async function movements({ sql }: Subject): Promise<Map<number, Moved>> {
   const { rows } = await sql.query<{ amount: string; out: number; in: number }>(
     `SELECT amount, count(*) FILTER (WHERE from_account LIKE 'account:%')::int AS out,
             count(*) FILTER (WHERE to_account LIKE 'account:%')::int AS in
@@ -80,7 +89,7 @@ async function movements({ sql }: Deployment): Promise<Map<number, Moved>> {
 }
 
 /** Payments by the public id of their transaction. A refund of money that was gone already is told apart, for it was credited back. */
-async function paymentsById({ sql }: Deployment): Promise<Map<string, Payment>> {
+async function paymentsById({ sql }: Subject): Promise<Map<string, Payment>> {
   const { rows } = await sql.query<{ id: string; status: string; refund: string | null; settled: boolean }>(
     `SELECT id, status, state::json -> 'refund' ->> 'status' AS refund, (state::json ->> 'isSettled')::boolean AS settled FROM payments`,
   );
@@ -92,7 +101,7 @@ async function paymentsById({ sql }: Deployment): Promise<Map<string, Payment>> 
   );
 }
 
-async function restless({ sql }: Deployment): Promise<string[]> {
+async function restless({ sql }: Subject): Promise<string[]> {
   const giveUpMs = performance.now() + REST_PATIENCE_MS;
   for (;;) {
     const { rows } = await sql.query<{ id: string; phase: string }>(

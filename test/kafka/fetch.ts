@@ -7,7 +7,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-const POM = path.join(import.meta.dirname, 'pom.xml');
+/** Beside this file, or from `dist/test/kafka`. */
+const POM = path.join(import.meta.dirname, import.meta.url.endsWith('.ts') ? '' : '../../../test/kafka', 'pom.xml');
 const CACHE = path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'ledgerline-kafka');
 const FETCH_MS = 240_000;
 /** Without a network every test file would wait for it again: for so long a failure is believed. */

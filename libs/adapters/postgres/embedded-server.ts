@@ -26,6 +26,8 @@ export interface Site {
   account: Account;
   programs: Programs;
   durable: boolean;
+  /** Most clients at once; one process's worth when absent. */
+  connections: number | undefined;
   log: (message: string) => void;
 }
 
@@ -142,7 +144,8 @@ async function isServer(site: Site, pid: number): Promise<boolean> {
  * is not for it, and its parent's death leaves it running for the next start to find.
  */
 export async function launch(site: Site, port: number): Promise<Running> {
-  const settings = { ...SETTINGS, ...(site.durable ? {} : THROWAWAY), cluster_name: site.clusterName, port };
+  const more = site.connections ? { max_connections: site.connections } : {};
+  const settings = { ...SETTINGS, ...(site.durable ? {} : THROWAWAY), ...more, cluster_name: site.clusterName, port };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const output = await open(site.logFile, 'a', 0o600);
   const { size } = await output.stat();

@@ -36,6 +36,8 @@ export interface EmbeddedPostgresOptions {
   join?: boolean;
   /** false: a throwaway cluster for tests, which a power failure may destroy. */
   durable?: boolean;
+  /** Most clients at once, for several processes on one server; enough for one when absent. */
+  connections?: number;
 }
 
 export interface EmbeddedPostgres {
@@ -60,7 +62,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 }
 
 async function prepare(options: EmbeddedPostgresOptions): Promise<Site> {
-  const { dataDir, log, durable = true } = options;
+  const { dataDir, log, durable = true, connections } = options;
   await mkdir(dataDir, { recursive: true }).catch((error: Error) => {
     throw new Error(`DATA_DIR ${dataDir} cannot be made: ${error.message}`);
   });
@@ -83,7 +85,7 @@ async function prepare(options: EmbeddedPostgresOptions): Promise<Site> {
   const logFile = path.join(folder, 'postgres.log');
   const { dev, ino } = await stat(cluster);
   const clusterName = `${NAME}-${dev}-${ino}`;
-  return { cluster, clusterName, logFile, passwordFile, password, account, programs, durable, log };
+  return { cluster, clusterName, logFile, passwordFile, password, account, programs, durable, connections, log };
 }
 
 async function own(site: Site, configuredPort: number | undefined): Promise<EmbeddedPostgres> {
