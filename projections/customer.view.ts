@@ -142,7 +142,8 @@ export const CustomerOneOf = Type.Union([IndividualCustomer, BusinessCustomer], 
   discriminator: { propertyName: 'customerType' },
 });
 
-const ERASED_UMA_ADDRESS = '$erased@erased.invalid';
+/** What is shown of an address whose owner was erased. */
+export const ERASED_UMA_ADDRESS = '$erased@erased.invalid';
 
 /** A customer as the API shows it. `identifier` is never part of it. */
 export function customerView(state: CustomerState): Static<typeof CustomerOneOf> {

@@ -1,5 +1,6 @@
 import { serveCustomer } from '../libs/domain/customers/customer.process.ts';
 import { serveExternalAccount } from '../libs/domain/external-accounts/external-account.process.ts';
+import { receiveUmaPayment } from '../libs/domain/incoming-payments/incoming-payment.process.ts';
 import { completePayment } from '../libs/domain/payments/payment.process.ts';
 import type { AnyProcess } from '../libs/kernel/process.ts';
 import type { Announcer, AnyProjection } from '../libs/kernel/projection.ts';
@@ -12,6 +13,7 @@ import { platforms } from './platforms.ts';
 import { tokens } from './tokens.ts';
 import { customerAnnouncer } from './webhooks/customers.ts';
 import { externalAccountAnnouncer } from './webhooks/external-accounts.ts';
+import { incomingPaymentAnnouncer } from './webhooks/incoming-payments.ts';
 import { internalAccountAnnouncer } from './webhooks/internal-accounts.ts';
 import { paymentAnnouncer } from './webhooks/payments.ts';
 import { platformAnnouncer } from './webhooks/platforms.ts';
@@ -33,6 +35,7 @@ export const announcers: readonly Announcer[] = [
   customerAnnouncer,
   internalAccountAnnouncer,
   paymentAnnouncer,
+  incomingPaymentAnnouncer,
   externalAccountAnnouncer,
 ];
 
@@ -41,4 +44,5 @@ export const processes: readonly { process: AnyProcess; projection: AnyProjectio
   { process: serveCustomer, projection: customers },
   { process: serveExternalAccount, projection: externalAccounts },
   { process: completePayment, projection: payments },
+  { process: receiveUmaPayment, projection: payments },
 ];

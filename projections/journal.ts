@@ -42,6 +42,11 @@ export const journal: Projection<JournalRow> = {
     'PlatformFeeReversed',
     'RefundCompleted',
     'RefundFailed',
+    'IncomingPaymentCollected',
+    'DepositPaidOut',
+    'IncomingPaymentFailed',
+    'IncomingRefundCompleted',
+    'IncomingRefundFailed',
   ],
   keys: () => [],
   apply(rows, event) {
@@ -75,6 +80,11 @@ export function movements(event: Pick<RecordedEvent, 'type' | 'data'>): readonly
     case 'PlatformFeeReversed':
     case 'RefundCompleted':
     case 'RefundFailed':
+    case 'IncomingPaymentCollected':
+    case 'DepositPaidOut':
+    case 'IncomingPaymentFailed':
+    case 'IncomingRefundCompleted':
+    case 'IncomingRefundFailed':
       return (event.data as { entries?: readonly Entry[] }).entries ?? [];
     default:
       return [];

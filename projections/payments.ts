@@ -1,13 +1,21 @@
 import type { Deposit } from '../libs/domain/accounts/account.events.ts';
+import { incomingPaymentEventTypes } from '../libs/domain/incoming-payments/incoming-payment.events.ts';
+import type { IncomingPaymentState } from '../libs/domain/incoming-payments/incoming-payment.state.ts';
+import { incomingPayment } from '../libs/domain/incoming-payments/incoming-payment.ts';
 import { type PaymentEnd, paymentEventTypes } from '../libs/domain/payments/payment.events.ts';
 import { type PaymentState, payment } from '../libs/domain/payments/payment.ts';
 import { publicId } from '../libs/kernel/ids.ts';
 import type { RecordedEvent } from '../libs/kernel/messages.ts';
-import { type Projection, type StateRow, stateProjection, tenantColumns } from '../libs/kernel/projection.ts';
+import {
+  type Projection,
+  type Rows,
+  type StateRow,
+  stateProjection,
+  tenantColumns,
+} from '../libs/kernel/projection.ts';
 
-const ofStream = stateProjection(payment, {
+const shape = {
   table: 'payments',
-  handles: paymentEventTypes,
   columns: {
     type: 'text',
     status: 'text',
@@ -21,15 +29,35 @@ const ofStream = stateProjection(payment, {
     reference: 'text',
   },
   indexes: ['(customer)', '(receiver)', '(source_account)', '(destination_account)', '(reference)'],
-  filters,
+} as const;
+
+const ofStream = stateProjection(payment, { ...shape, handles: paymentEventTypes, filters });
+
+/** Payments to UMA addresses have a life of their own, and the fields that every transaction has. */
+const ofIncoming = stateProjection(incomingPayment, {
+  ...shape,
+  handles: incomingPaymentEventTypes,
+  filters: (state) => filters(asTransaction(state)),
 });
 
-/** Quotes and transactions: one row per payment, since both are made of the same state. A deposit is a payment without a quote. */
+/** What a row of the table holds. */
+export type TransactionState = PaymentState & Partial<Pick<IncomingPaymentState, IncomingField>>;
+type IncomingField = 'origin' | 'senderUmaAddress' | 'receiverUmaAddress' | 'receiverCustomerInfo' | 'requestedFields';
+
+/** An incoming UMA payment as the transactions see it: they ask of its phase only whether it is open or over. */
+export const asTransaction = (state: IncomingPaymentState): TransactionState => state as unknown as TransactionState;
+
+/**
+ * Quotes and transactions: one row per payment, since both are made of the same state. A deposit and a payment to a UMA address have no
+ * quote.
+ */
 export const payments: Projection<StateRow<PaymentState>> = {
   ...ofStream,
-  handles: [...ofStream.handles, 'DepositReceived'],
-  keys: (event) => (event.type === 'DepositReceived' ? [(event.data as Deposit).paymentId] : ofStream.keys(event)),
+  handles: [...ofStream.handles, ...ofIncoming.handles, 'DepositReceived'],
+  keys: (event) => [(event.data as { paymentId: string }).paymentId],
   apply(rows, event) {
+    if (ofIncoming.handles.includes(event.type)) return ofIncoming.apply(rows as never, event);
+    if (event.type === 'ReceiptDeliveryConfirmed' && confirmIncoming(rows, event)) return;
     if (event.type !== 'DepositReceived') return ofStream.apply(rows, event);
     const { paymentId } = event.data as Deposit;
     if (rows.get(paymentId)) return;
@@ -46,6 +74,20 @@ export const payments: Projection<StateRow<PaymentState>> = {
     rows.set(Object.assign(row, filters(state)));
   },
 };
+
+/** A receipt is confirmed beside the stream of an incoming payment; said again, the later time holds. */
+function confirmIncoming(rows: Rows<StateRow<PaymentState>>, event: RecordedEvent): boolean {
+  const { paymentId, receiptDeliveryConfirmedAt } = event.data as {
+    paymentId: string;
+    receiptDeliveryConfirmedAt: string;
+  };
+  const row = rows.get(paymentId);
+  if (!row || !(row.state as TransactionState).origin) return false;
+  if (row.position < BigInt(event.position)) {
+    rows.set({ ...row, state: { ...row.state, receiptDeliveryConfirmedAt }, position: BigInt(event.position) });
+  }
+  return true;
+}
 
 /** The state of the payment that a deposit is: complete from the start. */
 export function depositState(event: RecordedEvent): PaymentState {

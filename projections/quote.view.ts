@@ -5,6 +5,7 @@ import { publicId } from '../libs/kernel/ids.ts';
 import { currency, toWire } from '../libs/kernel/money.ts';
 import { cryptoNetworks } from '../libs/kernel/rails.ts';
 import { Currency } from './currency.view.ts';
+import { ERASED_UMA_ADDRESS } from './customer.view.ts';
 import { PaymentInstructions } from './payment-instructions.view.ts';
 import { PaymentRail } from './payment-rail.view.ts';
 import { amountOf, ExchangeRateNumber } from './payment-source.view.ts';
@@ -48,12 +49,21 @@ export const AccountDestination = Type.Object(
   { $id: 'AccountDestination' },
 );
 
+export const UmaAddressDestination = Type.Object(
+  {
+    destinationType: Type.Literal('UMA_ADDRESS'),
+    umaAddress: Type.String(),
+    currency: Type.Optional(Type.String()),
+  },
+  { $id: 'UmaAddressDestination' },
+);
+
 export const QuoteSourceOneOf = Type.Union([AccountQuoteSource, RealtimeFundingQuoteSource, UmaAddressQuoteSource], {
   $id: 'QuoteSourceOneOf',
   discriminator: { propertyName: 'sourceType' },
 });
 
-export const QuoteDestinationOneOf = Type.Union([AccountDestination], {
+export const QuoteDestinationOneOf = Type.Union([AccountDestination, UmaAddressDestination], {
   $id: 'QuoteDestinationOneOf',
   discriminator: { propertyName: 'destinationType' },
 });
@@ -91,14 +101,14 @@ export const statusAt = (state: Pick<PaymentState, 'phase' | 'status' | 'expires
 
 /** A quote as the API shows it at a time. */
 export function quoteView(state: PaymentState, now: string): Quote {
-  const { terms, destination, funding } = state;
+  const { terms, funding } = state;
   return {
     id: publicId('Quote', state.paymentId),
     status: statusAt(state, now),
     createdAt: state.createdAt,
     expiresAt: state.expiresAt,
     source: sourceOf(state),
-    destination: { destinationType: 'ACCOUNT', accountId: accountPublicId(destination)!, ...railOf(destination) },
+    destination: destinationOf(state),
     sendingCurrency: currency(terms.sendingCurrency),
     receivingCurrency: currency(terms.receivingCurrency),
     totalSendingAmount: toWire(terms.sendingMinor),
@@ -120,6 +130,14 @@ function sourceOf({ source, customerId, funding, sourceUmaAddress }: PaymentStat
   return sourceUmaAddress
     ? { sourceType: 'UMA_ADDRESS', umaAddress: sourceUmaAddress, ...money }
     : { sourceType: 'REALTIME_FUNDING', ...owner, ...money };
+}
+
+function destinationOf({ destination, destinationUmaAddress }: PaymentState): Quote['destination'] {
+  if (destination.kind === 'UMA') {
+    const umaAddress = destinationUmaAddress ?? ERASED_UMA_ADDRESS;
+    return { destinationType: 'UMA_ADDRESS', umaAddress, currency: destination.currency };
+  }
+  return { destinationType: 'ACCOUNT', accountId: accountPublicId(destination)!, ...railOf(destination) };
 }
 
 const railOf = ({ paymentRail }: PaymentDestination) => (paymentRail ? { paymentRail } : {});

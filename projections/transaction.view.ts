@@ -1,13 +1,14 @@
 import { type Static, Type } from 'typebox';
-import type { PaymentState } from '../libs/domain/payments/payment.ts';
+import { hasQuote, type PaymentState } from '../libs/domain/payments/payment.ts';
 import { publicId } from '../libs/kernel/ids.ts';
 import { currencyAmount, toWire } from '../libs/kernel/money.ts';
 import { PageOf } from '../libs/runtime/http/page-of.ts';
 import { CurrencyAmount } from './currency.view.ts';
+import { ERASED_UMA_ADDRESS } from './customer.view.ts';
 import { PaymentInstructions } from './payment-instructions.view.ts';
 import { PaymentRail } from './payment-rail.view.ts';
 import { amountOf, ExchangeRateNumber } from './payment-source.view.ts';
-import { accountPublicId } from './payments.ts';
+import { accountPublicId, type TransactionState } from './payments.ts';
 import { statusAt } from './quote.view.ts';
 
 const time = () => Type.String({ format: 'date-time' });
@@ -41,10 +42,23 @@ export const AccountTransactionDestination = Type.Object(
   { $id: 'AccountTransactionDestination' },
 );
 
-export const TransactionDestinationOneOf = Type.Union([AccountTransactionDestination], {
-  $id: 'TransactionDestinationOneOf',
-  discriminator: { propertyName: 'destinationType' },
+export const UmaAddressTransactionDestination = Type.Object(
+  { destinationType: Type.Literal('UMA_ADDRESS'), umaAddress: Type.String(), currency: Type.Optional(Type.String()) },
+  { $id: 'UmaAddressTransactionDestination' },
+);
+
+export const CounterpartyInformation = Type.Record(Type.String(), Type.Unknown(), {
+  $id: 'CounterpartyInformation',
+  description: 'What the other side told of its customer, by `CustomerInfoFieldName`.',
 });
+
+export const TransactionDestinationOneOf = Type.Union(
+  [AccountTransactionDestination, UmaAddressTransactionDestination],
+  {
+    $id: 'TransactionDestinationOneOf',
+    discriminator: { propertyName: 'destinationType' },
+  },
+);
 
 export const RefundView = Type.Object(
   {
@@ -78,6 +92,16 @@ const common = {
   exchangeRate: Type.Optional(ExchangeRateNumber),
   quoteId: Type.Optional(Type.String()),
   refund: Type.Optional(RefundView),
+  pendingReason: Type.Optional(
+    Type.Enum([
+      'COUNTERPARTY_DECLARATION_REQUIRED',
+      'WALLET_VERIFICATION_REQUIRED',
+      'COUNTERPARTY_INFORMATION_REQUIRED',
+      'COMPLIANCE_REVIEW',
+    ]),
+  ),
+  counterpartyInformation: Type.Optional(CounterpartyInformation),
+  agentId: Type.Optional(Type.String({ description: 'The agent that began the transaction.' })),
   fees: Type.Optional(amountOf('All fees, in the smallest unit of the sending currency.')),
   reconciliationInstructions: Type.Optional(ReconciliationInstructions),
 };
@@ -91,7 +115,18 @@ export const IncomingTransaction = Type.Object(
     sentAmount: Type.Optional(CurrencyAmount),
     receivedAmount: CurrencyAmount,
     failureReason: Type.Optional(
-      Type.Enum(['QUOTE_EXPIRED', 'QUOTE_EXECUTION_FAILED', 'COMPLIANCE_REJECTED', 'COLLECTION_FAILED']),
+      Type.Enum([
+        'LNURLP_FAILED',
+        'PAY_REQUEST_FAILED',
+        'PAYMENT_APPROVAL_WEBHOOK_ERROR',
+        'PAYMENT_APPROVAL_TIMED_OUT',
+        'OFFRAMP_FAILED',
+        'MISSING_MANDATORY_PAYEE_DATA',
+        'QUOTE_EXPIRED',
+        'QUOTE_EXECUTION_FAILED',
+        'COMPLIANCE_REJECTED',
+        'COLLECTION_FAILED',
+      ]),
     ),
   },
   { $id: 'IncomingTransaction' },
@@ -139,16 +174,12 @@ export const TransactionListResponse = PageOf(TransactionOneOf, 'TransactionList
  */
 export function transactionView(state: PaymentState, now: string, owner: string): TransactionView {
   const { terms, customerId, paymentId, type } = state;
-  const isDeposit = state.source.kind === 'EXTERNAL' && state.source.accountId === '';
+  const isReceived = state.source.kind === 'UMA';
   const isIncoming = type === 'INCOMING';
   const view: Record<string, unknown> = {
     id: publicId('Transaction', paymentId),
     status: statusAt(state, now),
-    destination: {
-      destinationType: 'ACCOUNT',
-      accountId: accountPublicId(state.destination)!,
-      currency: terms.receivingCurrency,
-    },
+    destination: destinationOf(state),
     customerId: customerId ? publicId('Customer', customerId) : owner,
     platformCustomerId: state.platformCustomerId,
   };
@@ -157,17 +188,18 @@ export function transactionView(state: PaymentState, now: string, owner: string)
   view.updatedAt = state.updatedAt;
   if (state.receiptDeliveryConfirmedAt) view.receiptDeliveryConfirmedAt = state.receiptDeliveryConfirmedAt;
   if (state.description !== undefined) view.description = state.description;
-  if (!isDeposit) {
+  if (hasQuote(state)) {
     view.exchangeRate = Number(terms.exchangeRate);
     view.quoteId = publicId('Quote', paymentId);
   }
+  if (isReceived) addCounterparty(view, state);
   if (state.refund) view.refund = state.refund;
   view.fees = toWire(terms.serviceFeeMinor + terms.platformFeeMinor);
   view.reconciliationInstructions = { reference: state.reference };
   const failureReason = view.status === 'EXPIRED' ? 'QUOTE_EXPIRED' : state.failureReason;
   if (failureReason) view.failureReason = failureReason;
   view.type = type;
-  view.direction = isIncoming && isDeposit ? 'CREDIT' : 'DEBIT';
+  view.direction = isIncoming && !hasQuote(state) ? 'CREDIT' : 'DEBIT';
   view.source = sourceOf(state);
   view.sentAmount = currencyAmount(terms.sendingMinor, terms.sendingCurrency);
   view.receivedAmount = currencyAmount(terms.receivingMinor, terms.receivingCurrency);
@@ -180,7 +212,32 @@ export function transactionView(state: PaymentState, now: string, owner: string)
   return view as TransactionView;
 }
 
-function sourceOf({ source, terms, customerId, sourceUmaAddress }: PaymentState) {
+/** What an incoming UMA payment waits for, and what is known of its sender. */
+function addCounterparty(view: Record<string, unknown>, state: TransactionState): void {
+  const { status, requestedFields = [], senderCustomerInfo } = state;
+  if (status === 'PENDING' && requestedFields.some(({ mandatory }) => mandatory))
+    view.pendingReason = 'COUNTERPARTY_INFORMATION_REQUIRED';
+  if (senderCustomerInfo) view.counterpartyInformation = senderCustomerInfo;
+}
+
+function destinationOf({ destination, destinationUmaAddress, terms }: PaymentState) {
+  const currency = terms.receivingCurrency;
+  if (destination.kind === 'UMA') {
+    return {
+      destinationType: 'UMA_ADDRESS' as const,
+      umaAddress: destinationUmaAddress ?? ERASED_UMA_ADDRESS,
+      currency,
+    };
+  }
+  return { destinationType: 'ACCOUNT' as const, accountId: accountPublicId(destination)!, currency };
+}
+
+function sourceOf(state: TransactionState) {
+  const { source, terms, customerId, sourceUmaAddress } = state;
+  if (source.kind === 'UMA') {
+    const umaAddress = state.senderUmaAddress ?? ERASED_UMA_ADDRESS;
+    return { sourceType: 'UMA_ADDRESS' as const, umaAddress, currency: terms.sendingCurrency };
+  }
   const accountId = accountPublicId(source);
   if (accountId) return { sourceType: 'ACCOUNT' as const, accountId, currency: terms.sendingCurrency };
   if (sourceUmaAddress) {

@@ -129,6 +129,8 @@ export interface Announcement {
   /** Strictly increasing per resource. */
   sequence: number;
   data: object;
+  /** A process sends it, for the answer decides something: the projector leaves it to that process. */
+  isAwaited?: true;
 }
 
 /** Reads a row as it stands after the event at hand. */

@@ -6,8 +6,9 @@ import { CustomerOneOf } from '../customer.view.ts';
 import { ExternalAccount } from '../external-account.view.ts';
 import { announcers, projections } from '../index.ts';
 import { InternalAccount } from '../internal-account.view.ts';
-import { IncomingTransaction, OutgoingTransaction } from '../transaction.view.ts';
+import { OutgoingTransaction } from '../transaction.view.ts';
 import { type WebhookBody, webhookOf } from './body.ts';
+import { IncomingPaymentWebhookData } from './incoming-payments.ts';
 import { sampleHistory } from './sample-history.ts';
 
 const emitted = webhookEventTypes.filter(({ isEmitted }) => isEmitted);
@@ -15,7 +16,7 @@ const emitted = webhookEventTypes.filter(({ isEmitted }) => isEmitted);
 /** The component of each kind of webhook, and the schema of its `data`. */
 const families: Partial<Record<WebhookData, [name: string, data: TSchema]>> = {
   OutgoingTransaction: ['OutgoingPaymentWebhook', OutgoingTransaction],
-  IncomingTransaction: ['IncomingPaymentWebhook', IncomingTransaction],
+  IncomingTransaction: ['IncomingPaymentWebhook', IncomingPaymentWebhookData],
   Customer: ['CustomerWebhook', CustomerOneOf],
   ExternalAccount: ['ExternalAccountStatusWebhook', ExternalAccount],
   InternalAccount: ['InternalAccountStatusWebhook', InternalAccount],

@@ -4,6 +4,8 @@ import type { CustomerCreatedData, CustomerEvent } from '../../libs/domain/custo
 import { customer } from '../../libs/domain/customers/customer.ts';
 import type { ExternalAccountEvent } from '../../libs/domain/external-accounts/external-account.events.ts';
 import { externalAccount } from '../../libs/domain/external-accounts/external-account.ts';
+import type { IncomingPaymentEvent } from '../../libs/domain/incoming-payments/incoming-payment.events.ts';
+import { incomingPayment } from '../../libs/domain/incoming-payments/incoming-payment.ts';
 import type { PaymentEvent, PaymentQuotedData } from '../../libs/domain/payments/payment.events.ts';
 import { payment } from '../../libs/domain/payments/payment.ts';
 import type { PlatformEvent } from '../../libs/domain/platforms/platform.events.ts';
@@ -142,6 +144,25 @@ const pull: Omit<PaymentQuotedData, 'paymentId'> = {
   },
 };
 
+/** 250.00 USD to a customer's UMA address. */
+const received: IncomingPaymentEvent = {
+  type: 'IncomingPaymentAnnounced',
+  data: {
+    ...common,
+    paymentId: id('received'),
+    type: 'INCOMING',
+    source: { kind: 'UMA', accountId: '', currency: 'USD' },
+    destination: { kind: 'INTERNAL', accountId, currency: 'USD', customerId },
+    terms: { ...pull.terms, sendingMinor: 25_000n, receivingMinor: 25_000n, convertedMinor: 25_000n },
+    reference: 'UMA-01970E0E',
+    requestedFields: [{ name: 'FULL_NAME', mandatory: true }],
+    origin: { kind: 'UMA', agreement: '' },
+    subject: customerId,
+    senderUmaAddress: '$kofi@sandbox.uma.money',
+    receiverUmaAddress: '$amina@example.com',
+  },
+};
+
 /** Steps of a payment that need no more data than its id. */
 type Step =
   | 'ExecutionRequested'
@@ -192,6 +213,7 @@ const streams: [decider: { name: string; id: string }, events: readonly Event[]]
   [payment, life('stuck payout', payout, ...rejected, 'RefundFailed')],
   [payment, life('refunded pull', pull, ...undeliverable, 'RefundCompleted')],
   [payment, life('stuck pull', pull, ...undeliverable, 'RefundFailed')],
+  [incomingPayment, [received]],
 ];
 
 /** A made-up history in which everything that is announced happens: the samples of webhooks are what is announced of it. */

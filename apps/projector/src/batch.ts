@@ -109,7 +109,7 @@ export class Batch {
       if (route.announcers.length === 0 || !isHeard(event.meta.tenant)) continue;
       for (const announcer of route.announcers) {
         for (const announcement of announcer.announce(event, read as never)) {
-          this.announcements.push({ announcement, event, tenant: event.meta.tenant });
+          if (!announcement.isAwaited) this.announcements.push({ announcement, event, tenant: event.meta.tenant });
         }
       }
     }

@@ -1,11 +1,15 @@
 import type { RailsOf } from '../../../libs/providers/rails.port.ts';
+import type { UmaOf } from '../../../libs/providers/uma.port.ts';
 import { counter } from '../../../libs/runtime/http/metrics.ts';
 import { processes } from '../../../projections/index.ts';
 import type { Engine } from '../../shared/engine.ts';
+import { umaOf as sandboxUmaOf } from '../../shared/uma.ts';
+import { approvalCall } from './approval-call.ts';
 import { providerCalls } from './calls.ts';
 import { park, Retries } from './dead-letters.ts';
 import { ProcessRunner } from './process-runner.ts';
 import { Timers } from './timers.ts';
+import { umaCalls } from './uma-calls.ts';
 
 /** What goes on by itself: processes and due timers. */
 export interface Worker {
@@ -18,13 +22,22 @@ export interface Worker {
   inHand(): number;
 }
 
+export interface WorkerOptions {
+  /** Whether webhooks that ask for approval may go to private and loopback addresses, and over plain http. */
+  allowPrivateTargets?: boolean;
+  /** The world of UMA of each environment. */
+  umaOf?: UmaOf;
+}
+
 /** The worker on an engine, with the rails of each environment. */
-export function createWorker(engine: Engine, railsOf: RailsOf): Worker {
+export function createWorker(engine: Engine, railsOf: RailsOf, options: WorkerOptions = {}): Worker {
+  const { allowPrivateTargets = false, umaOf = sandboxUmaOf(engine.clock, 1) } = options;
   const log = (level: 'info' | 'warn' | 'error', message: string, error?: unknown) =>
     engine.logger[level]({ err: error }, message);
   const list = processes.map(({ process }) => process);
   const { store, pool, driver, writePath, clock } = engine;
-  const calls = providerCalls(writePath, railsOf);
+  const approval = approvalCall(engine, { allowPrivateTargets });
+  const calls = providerCalls(writePath, railsOf, umaCalls({ writePath, umaOf, clock }), approval);
   const retried = counter('process_retries_total', 'Times that the work of a process failed and was tried again.');
   const runner = new ProcessRunner({
     store,
@@ -47,6 +60,7 @@ export function createWorker(engine: Engine, railsOf: RailsOf): Worker {
     async stop() {
       await retries.stop();
       await timers.stop();
+      await approval.close();
       await runner.stop();
     },
     failure: () => runner.failure,

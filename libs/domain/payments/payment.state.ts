@@ -87,3 +87,7 @@ export function withoutTexts<T extends PaymentTexts>(
   }
   return { texts, data: data as Omit<T, keyof PaymentTexts> };
 }
+
+/** There is a quote of it; money that came without being asked for has none. */
+export const hasQuote = ({ source }: Pick<PaymentState, 'source'>): boolean =>
+  source.kind !== 'UMA' && (source.kind === 'REALTIME' || source.accountId !== '');

@@ -67,9 +67,8 @@ const table = {
 
   'INCOMING_PAYMENT.PENDING': {
     data: 'IncomingTransaction',
-    when: 'An incoming payment was announced. Where your approval is asked, your answer to this webhook decides.',
+    when: 'A payment to the UMA address of a customer was announced. Your answer to this webhook decides: see below.',
     once: true,
-    planned: true,
   },
   'INCOMING_PAYMENT.PROCESSING': {
     data: 'IncomingTransaction',
