@@ -27,6 +27,8 @@ export interface Corridor {
   rails: readonly [Rail, ...Rail[]];
   minSendingAmount: bigint;
   maxSendingAmount: bigint;
+  /** The most that one account may send on a day, over all corridors from `rate.from`. */
+  maxDailyAmount: bigint;
   /** What the service charges here. */
   service: FeeTerms;
 }

@@ -41,6 +41,7 @@ describe('the sandbox corridors', () => {
       rails: ['SEPA_INSTANT', 'SEPA'],
       minSendingAmount: 1n,
       maxSendingAmount: 1_000_000_000n,
+      maxDailyAmount: 5_000_000_000n,
       service: { fixed: 0n, bps: 50 },
     });
     expect((await sandboxRates.corridor('USD', 'USD', now)).service).toEqual({ fixed: 0n, bps: 0 });

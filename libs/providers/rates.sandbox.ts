@@ -67,6 +67,9 @@ const crossCurrencyFee: FeeTerms = { fixed: 0n, bps: 50 };
 const LEAST_CENTS = 1n;
 const MOST_CENTS = 1_000_000_000n;
 
+// One account sends at most the worth of 50,000,000 USD on a day (docs/why/daily-limits.md).
+const MOST_CENTS_DAILY = 5_000_000_000n;
+
 const CACHE_MS = 5 * 60 * 1000;
 
 /** The sandbox's prices: fixed, crossed through USD, published anew every five minutes. */
@@ -95,11 +98,15 @@ function corridorOf(from: CurrencyCode, to: CurrencyCode, now: Date): Corridor {
   };
 }
 
-function limits(from: CurrencyCode, now: Date): Pick<Corridor, 'minSendingAmount' | 'maxSendingAmount'> {
+function limits(
+  from: CurrencyCode,
+  now: Date,
+): Pick<Corridor, 'minSendingAmount' | 'maxSendingAmount' | 'maxDailyAmount'> {
   const { numerator, denominator } = minorRatio(rateOf('USD', from, now));
   return {
     minSendingAmount: divideUp(LEAST_CENTS * numerator, denominator),
     maxSendingAmount: divideDown(MOST_CENTS * numerator, denominator),
+    maxDailyAmount: divideDown(MOST_CENTS_DAILY * numerator, denominator),
   };
 }
 

@@ -15,6 +15,7 @@ import type { Engine } from '../../shared/engine.ts';
 import { railsOf } from '../../shared/rails.ts';
 import { ConfigController } from './config/config.controller.ts';
 import { TokenCredentials } from './credentials.ts';
+import { CryptoController } from './crypto/crypto.controller.ts';
 import { customerControllers, customerProviders } from './customers/index.ts';
 import { DiscoveriesController } from './discoveries/discoveries.controller.ts';
 import { ExchangeRatesController } from './exchange-rates/exchange-rates.controller.ts';
@@ -29,10 +30,13 @@ import { QuotesController } from './quotes/quotes.controller.ts';
 import { Quoting } from './quotes/quoting.ts';
 import { receiverControllers, receiverProviders } from './receivers/index.ts';
 import { SandboxController } from './sandbox/sandbox.controller.ts';
+import { SandboxSendController } from './sandbox/sandbox-send.controller.ts';
 import { API_SETTINGS, type ApiSettings, CLOCK, defaultSettings } from './settings.ts';
 import { TokensController } from './tokens/tokens.controller.ts';
 import { TokenFacts } from './tokens/tokens.facts.ts';
+import { Changing } from './transactions/changing.ts';
 import { TransactionsController } from './transactions/transactions.controller.ts';
+import { transferControllers, transferProviders } from './transfers/index.ts';
 import { webhookControllers, webhookProviders } from './webhooks/index.ts';
 
 /** The HTTP API on an engine. */
@@ -50,6 +54,9 @@ export class ApiModule {
         ExchangeRatesController,
         DiscoveriesController,
         SandboxController,
+        SandboxSendController,
+        CryptoController,
+        ...transferControllers,
         TokensController,
         ConfigController,
         CustomersInternalAccountsController,
@@ -67,6 +74,8 @@ export class ApiModule {
         { provide: Driver, useValue: engine.driver },
         { provide: RAILS, useValue: railsOf(engine.clock, settings.sandboxTimeScale) },
         Quoting,
+        Changing,
+        ...transferProviders,
         { provide: CLOCK, useValue: engine.clock },
         { provide: API_SETTINGS, useValue: settings },
         ...externalAccountProviders,

@@ -1,11 +1,15 @@
 import { Rejection, reject } from '../../../libs/kernel/errors.ts';
 import type { Environment, Tenant } from '../../../libs/kernel/messages.ts';
+import type { FundingProvider } from '../../../libs/providers/funding.port.ts';
+import { sandboxFunding } from '../../../libs/providers/funding.sandbox.ts';
 import type { Institutions } from '../../../libs/providers/institutions.port.ts';
 import { sandboxInstitutions } from '../../../libs/providers/institutions.sandbox.ts';
 import type { Kyc } from '../../../libs/providers/kyc.port.ts';
 import { sandboxKyc } from '../../../libs/providers/kyc.sandbox.ts';
 import type { NameCheck } from '../../../libs/providers/name-check.port.ts';
 import { sandboxNameCheck } from '../../../libs/providers/name-check.sandbox.ts';
+import type { NetworkFees } from '../../../libs/providers/network-fees.port.ts';
+import { sandboxNetworkFees } from '../../../libs/providers/network-fees.sandbox.ts';
 import type { RatesProvider } from '../../../libs/providers/rates.port.ts';
 import { sandboxRates } from '../../../libs/providers/rates.sandbox.ts';
 
@@ -15,6 +19,8 @@ export interface Providers {
   rates(environment: Environment): RatesProvider | Rejection;
   institutions(environment: Environment): Institutions | Rejection;
   nameCheck(environment: Environment): NameCheck | Rejection;
+  funding(environment: Environment): FundingProvider | Rejection;
+  networkFees(environment: Environment): NetworkFees | Rejection;
 }
 
 /** Injection token of `Providers`. */
@@ -26,6 +32,8 @@ export const sandboxProviders: Providers = {
   rates: (environment) => (environment === 'sandbox' ? sandboxRates : missing('rates')),
   institutions: (environment) => (environment === 'sandbox' ? sandboxInstitutions : missing('institutions')),
   nameCheck: (environment) => (environment === 'sandbox' ? sandboxNameCheck : missing('nameCheck')),
+  funding: (environment) => (environment === 'sandbox' ? sandboxFunding : missing('funding')),
+  networkFees: (environment) => (environment === 'sandbox' ? sandboxNetworkFees : missing('networkFees')),
 };
 
 /** A provider of the caller's environment; throws `501 NOT_IMPLEMENTED` naming it where there is none. */

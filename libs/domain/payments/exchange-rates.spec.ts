@@ -15,6 +15,7 @@ const corridor = (from: string, to: string, buys: string, rails: Corridor['rails
   rails,
   minSendingAmount: 1n,
   maxSendingAmount: 1_000_000_000n,
+  maxDailyAmount: 5_000_000_000n,
   service: { fixed: 0n, bps: 50 },
 });
 const corridors = [

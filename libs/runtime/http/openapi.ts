@@ -92,6 +92,7 @@ function completed(
     description: description ? `${description}\n\n${allows}` : allows,
     tags: [tag],
     ...rest,
+    ...(declared.deprecated && { deprecated: true }),
     ...(extension && { 'x-extension': true }),
     security: isPublic ? [] : [{ [auth]: [] }],
     parameters: [
@@ -159,6 +160,12 @@ function successes(success: Record<number, Success>, isKeyed: boolean, isPublic:
     }),
   );
 }
+
+const deprecationHeaders: JsonSchema = {
+  Deprecation: { description: 'Since when it is deprecated (RFC 9745).', schema: { type: 'string' } },
+  Sunset: { description: 'After which it may be gone (RFC 8594).', schema: { type: 'string' } },
+  Link: { description: 'What to use instead: `rel="deprecation"`.', schema: { type: 'string' } },
+};
 
 /** A JSON Schema may have a description too, but never nothing else. */
 const isDescribed = (success: Success): success is Described =>

@@ -33,6 +33,8 @@ export interface OperationOptions {
   keyedByCommit?: boolean;
   /** True: the answer holds a secret or personal data, so what is remembered of it for its idempotency key is encrypted. */
   sealed?: boolean;
+  /** Still served, with `Deprecation`, `Sunset` and `Link` headers on every answer. */
+  deprecated?: boolean;
   /** Not in the spec: marked `x-extension`. */
   extension?: boolean;
   /** What the token must be allowed to do; `PUBLIC`: no credentials are asked for. */

@@ -35,13 +35,16 @@ export class RealtimeFundingSourceBody {
   @OneOf(['REALTIME_FUNDING'])
   sourceType!: 'REALTIME_FUNDING';
 
-  @PublicId('Customer', { optional: true })
+  @PublicId('Customer', { optional: true, description: 'For whom the money comes; the platform itself when absent.' })
   customerId?: string;
 
-  @Text({ min: 3, max: 5 })
+  @Text({ min: 3, max: 5, description: 'What is sent.' })
   currency!: string;
 
-  @OneOf([...cryptoNetworks], { optional: true })
+  @OneOf([...cryptoNetworks], {
+    optional: true,
+    description: 'On which network. Required for stablecoins; BTC without it may come on any.',
+  })
   cryptoNetwork?: string;
 }
 
@@ -49,8 +52,14 @@ export class UmaSourceBody {
   @OneOf(['UMA_ADDRESS'])
   sourceType!: 'UMA_ADDRESS';
 
-  @Text({ max: 255 })
+  @Text({ max: 255, description: 'Who sends. The payment is that of the customer who has this address.' })
   umaAddress!: string;
+
+  @Text({ min: 3, max: 5, optional: true, description: "What is sent; the destination's currency when absent." })
+  currency?: string;
+
+  @OneOf([...cryptoNetworks], { optional: true })
+  cryptoNetwork?: string;
 }
 
 export class AccountDestinationBody {

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Inject, Param, Post } from '@nestjs/common';
-import type { PaymentState } from '../../../../libs/domain/payments/payment.ts';
+import { hasQuote, type PaymentState } from '../../../../libs/domain/payments/payment.ts';
 import { type Clock, timestamp } from '../../../../libs/kernel/clock.ts';
 import { reject } from '../../../../libs/kernel/errors.ts';
 import { parsePublicId } from '../../../../libs/kernel/ids.ts';
@@ -24,7 +24,9 @@ export class QuotesController {
   @Operation({
     summary: 'Create a quote',
     description:
-      'Prices a transfer between two accounts and makes its transaction, in `PENDING`. With `immediatelyExecute` it is executed too.',
+      'Prices a transfer and makes its transaction, in `PENDING`. With `immediatelyExecute` it is executed too. A source that cannot be ' +
+      'taken from (`REALTIME_FUNDING`, `UMA_ADDRESS`, an external account without direct debit) gets `paymentInstructions`: the transfer ' +
+      'goes on when exactly `totalSendingAmount` arrives before `expiresAt`. Any other amount fails it, and goes back.',
     tag: 'Quotes',
     success: { 201: Quote },
     errors: [404, 410, 412, 424, 429, 501],
@@ -39,14 +41,16 @@ export class QuotesController {
   @Operation({ summary: 'Get a quote', tag: 'Quotes', success: { 200: Quote }, errors: [404], permission: 'VIEW' })
   async get(@Param('quoteId') quoteId: string, @CurrentCaller() { tenant }: Caller) {
     const state = await this.readModel.byId<PaymentState>(payments, tenant, idOf(quoteId));
-    if (!state || state.phase === 'REFUSED' || state.source.accountId === '') throw reject('QUOTE_NOT_FOUND');
+    if (!state || state.phase === 'REFUSED' || !hasQuote(state)) throw reject('QUOTE_NOT_FOUND');
     return quoteView(state, timestamp(this.clock.nowMs()));
   }
 
   @Post(':quoteId/execute')
   @Operation({
     summary: 'Execute a quote',
-    description: 'The source is debited. Once executed, a quote cannot be cancelled; an expired one is refused.',
+    description:
+      'The source is debited. Once executed, a quote cannot be cancelled; an expired one is refused. An account that has sent its limit ' +
+      'of the day is refused with `429 DAILY_VOLUME_LIMIT_EXCEEDED`, and the quote stays open. Quotes that wait for money are not executed.',
     tag: 'Quotes',
     success: { 200: Quote },
     errors: [404, 410, 429, 501],

@@ -9,16 +9,37 @@ import { type PlatformState, platform, tenantIdOf } from '../../../../libs/domai
 import { reject, rejectFields } from '../../../../libs/kernel/errors.ts';
 import { parsePublicId } from '../../../../libs/kernel/ids.ts';
 import type { Tenant } from '../../../../libs/kernel/messages.ts';
-import type { PaymentRail } from '../../../../libs/kernel/rails.ts';
+import type { CryptoNetwork, PaymentRail } from '../../../../libs/kernel/rails.ts';
 import type { WritePath } from '../../../../libs/runtime/execute.ts';
 
-/** One end of a quote with what is known of its account. */
-export type End =
+/** An account at one end of a quote with what is known of it. */
+export type AccountEnd =
   | { kind: 'INTERNAL'; id: string; currency: string; customerId?: string; account: AccountState }
   | { kind: 'EXTERNAL'; id: string; currency: string; customerId?: string; account: ExternalAccountState };
 
+/** Whoever sends the money that a quote waits for. `customerId` absent: the platform itself. */
+export interface RealtimeEnd {
+  kind: 'REALTIME';
+  id: '';
+  currency: string;
+  customerId?: string;
+  cryptoNetwork?: CryptoNetwork;
+  umaAddress?: string;
+}
+
+export type Source = AccountEnd | RealtimeEnd;
+
+/** Whether the quote waits for money to be sent: nobody can take it (facts §2). */
+export const isAwaited = (source: Source): boolean =>
+  source.kind === 'REALTIME' || (source.kind === 'EXTERNAL' && !source.account.isPullable);
+
 /** The account of one end; 404 when the platform has none of that id, 409 when an internal one is closed. */
-export async function endOf(writePath: WritePath, tenant: Tenant, publicId: string, field: string): Promise<End> {
+export async function endOf(
+  writePath: WritePath,
+  tenant: Tenant,
+  publicId: string,
+  field: string,
+): Promise<AccountEnd> {
   const tenantId = tenantIdOf(tenant);
   const internal = parsePublicId('InternalAccount', publicId);
   if (internal) {
@@ -44,7 +65,7 @@ const owner = ({ customerId }: { customerId?: string | undefined }) => (customer
 const notFound = (field: string) => reject('REFERENCE_NOT_FOUND', { field }, 'There is no such account.');
 
 /** An end as the payment records it. */
-export const paymentEnd = ({ kind, id, currency, customerId }: End): PaymentEnd => ({
+export const paymentEnd = ({ kind, id, currency, customerId }: Source): PaymentEnd => ({
   kind,
   accountId: id,
   currency,
@@ -52,7 +73,7 @@ export const paymentEnd = ({ kind, id, currency, customerId }: End): PaymentEnd 
 });
 
 /** Refuses pairs that money cannot move between here (spec, Quotes and transfers). */
-export function checkEnds(source: End, destination: End): void {
+export function checkEnds(source: Source, destination: AccountEnd): void {
   if (source.id === destination.id) throw reject('SELF_PAYMENT');
   if (source.kind === 'INTERNAL' && source.account.type === 'EMBEDDED_WALLET') {
     throw reject(
@@ -61,18 +82,7 @@ export function checkEnds(source: End, destination: End): void {
       'Payments out of embedded wallets are not available yet.',
     );
   }
-  if (source.kind === 'INTERNAL') return;
-  if (destination.kind === 'EXTERNAL') {
-    const message = 'One of source and destination must be an internal account.';
-    throw rejectFields([{ field: 'destination.accountId', constraint: 'CONFLICT', message }]);
-  }
-  if (!source.account.isPullable) {
-    throw reject(
-      'NOT_IMPLEMENTED',
-      { reason: 'SOURCE_NOT_PULLABLE' },
-      'Money cannot be pulled from this external account; pushed funding is not available yet.',
-    );
-  }
+  if (source.kind !== 'EXTERNAL') return;
   if (source.account.status !== 'ACTIVE') {
     throw reject('INVALID_INPUT', { reason: 'SOURCE_NOT_ACTIVE' }, 'The external account is not active.');
   }
@@ -82,11 +92,12 @@ export function checkEnds(source: End, destination: End): void {
 export async function payerOf(
   writePath: WritePath,
   tenant: Tenant,
-  source: End,
-  destination: End,
+  source: Source,
+  destination: AccountEnd,
   actingFor: string | undefined,
 ): Promise<CustomerState | undefined> {
-  const holder = source.kind === 'INTERNAL' ? source.customerId : destination.customerId;
+  const isFilled = source.kind === 'EXTERNAL' && destination.kind === 'INTERNAL'; // the holder pays into an own account
+  const holder = isFilled ? destination.customerId : source.customerId;
   if (actingFor !== undefined && holder !== undefined && actingFor !== holder) {
     const message = "source.customerId is not the account's customer.";
     throw rejectFields([{ field: 'source.customerId', constraint: 'CONFLICT', message }]);
@@ -112,7 +123,7 @@ export function checkReadiness(payer: CustomerState | undefined, { settings }: P
 }
 
 /** The destination with its rail: the named one, or the account's first. */
-export function destinationOf(end: End, namedRail: string | undefined): PaymentDestination {
+export function destinationOf(end: AccountEnd, namedRail: string | undefined): PaymentDestination {
   const destination = paymentEnd(end);
   if (end.kind === 'INTERNAL') {
     if (namedRail !== undefined) throw notARail([]);

@@ -1,4 +1,4 @@
-import type { PaymentTerms } from '../../../../libs/domain/payments/payment.events.ts';
+import type { PaymentQuotedData, PaymentTerms } from '../../../../libs/domain/payments/payment.events.ts';
 import { price } from '../../../../libs/domain/payments/pricing.ts';
 import type { PlatformState } from '../../../../libs/domain/platforms/platform.ts';
 import { type FieldError, Rejection, reject } from '../../../../libs/kernel/errors.ts';
@@ -6,7 +6,7 @@ import type { Corridor, FeeTerms } from '../../../../libs/kernel/rate.ts';
 import type { RatesProvider } from '../../../../libs/providers/rates.port.ts';
 import { refuseFields } from '../../../../libs/runtime/http/index.ts';
 import type { PlatformFeeOverrideBody, QuoteBody } from './quotes.bodies.ts';
-import type { End } from './quotes.facts.ts';
+import type { AccountEnd, Source } from './quotes.facts.ts';
 
 /**
  * Transfers to a wallet whose ownership is not verified yet are allowed below this (spec, External account; the EU's Travel Rule draws
@@ -16,16 +16,17 @@ const UNVERIFIED_LIMIT_EUR_MINOR = 1_000_00n;
 
 const NO_FEE: FeeTerms = { fixed: 0n, bps: 0 };
 
-/** The price of a quote, or the refusal of an amount or currency. */
+/** The price of a quote, with what its source may send in a day. Throws the refusal of an amount or currency. */
 export async function priceOf(
   { lockedCurrencySide, lockedCurrencyAmount, platformFeeOverride }: QuoteBody,
-  source: End,
-  destination: End,
+  type: PaymentQuotedData['type'],
+  source: Source,
+  destination: AccountEnd,
   platform: PlatformState,
   rates: RatesProvider,
   now: Date,
-): Promise<PaymentTerms> {
-  checkCurrency(source, platform);
+): Promise<{ terms: PaymentTerms; dailyLimitMinor: bigint }> {
+  checkCurrency(source.currency, type, platform);
   const corridor = await rates.corridor(source.currency, destination.currency, now);
   const priced = price({
     sendingCurrency: source.currency,
@@ -39,7 +40,7 @@ export async function priceOf(
   if (priced instanceof Rejection) throw priced;
   checkLimits(priced.totalSendingAmount, source.currency, corridor, platform);
   await checkOwnership(destination, priced.totalReceivingAmount, rates, now);
-  return {
+  const terms = {
     sendingCurrency: source.currency,
     receivingCurrency: destination.currency,
     sendingMinor: priced.totalSendingAmount,
@@ -50,18 +51,13 @@ export async function priceOf(
     exchangeRate: priced.exchangeRate,
     rateAsOf: corridor.rate.asOf,
   };
+  return { terms, dailyLimitMinor: corridor.maxDailyAmount };
 }
 
-function checkCurrency(source: End, platform: PlatformState): void {
-  const supported = platform.supportedCurrencies.find((one) => one.currencyCode === source.currency);
-  const direction = source.kind === 'INTERNAL' ? 'OUTGOING' : 'INCOMING';
-  if (!supported?.enabledTransactionTypes.includes(direction)) {
-    throw reject(
-      'INVALID_CURRENCY',
-      { currency: source.currency },
-      `The platform does not support ${direction} payments in ${source.currency}.`,
-    );
-  }
+function checkCurrency(currency: string, type: PaymentQuotedData['type'], platform: PlatformState): void {
+  const supported = platform.supportedCurrencies.find((one) => one.currencyCode === currency);
+  if (supported?.enabledTransactionTypes.includes(type)) return;
+  throw reject('INVALID_CURRENCY', { currency }, `The platform does not support ${type} payments in ${currency}.`);
 }
 
 /** The override replaces the configured fee; that one is for cross-currency payments only (facts §2). */
@@ -108,7 +104,7 @@ function checkLimits(amount: bigint, currency: string, corridor: Corridor, platf
 }
 
 async function checkOwnership(
-  destination: End,
+  destination: AccountEnd,
   receivingMinor: bigint,
   rates: RatesProvider,
   now: Date,

@@ -1,13 +1,22 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { insufficientFunds } from '../../../../libs/domain/accounts/account.ts';
+import { type AccountState, account, insufficientFunds } from '../../../../libs/domain/accounts/account.ts';
 import { type CustomerState } from '../../../../libs/domain/customers/customer.ts';
+import type { PaymentTerms, PaymentTexts } from '../../../../libs/domain/payments/payment.events.ts';
 import { completePayment } from '../../../../libs/domain/payments/payment.process.ts';
-import { ExecutePayment, type PaymentState, payment, QuotePayment } from '../../../../libs/domain/payments/payment.ts';
+import {
+  ExecutePayment,
+  isFunded,
+  type PaymentState,
+  payment,
+  QuotePayment,
+  ReceiveFunding,
+} from '../../../../libs/domain/payments/payment.ts';
 import { platformPublicId, tenantIdOf } from '../../../../libs/domain/platforms/platform.ts';
 import { type Clock, timestamp } from '../../../../libs/kernel/clock.ts';
-import { Rejection, reject } from '../../../../libs/kernel/errors.ts';
+import { Rejection, reject, rejectFields } from '../../../../libs/kernel/errors.ts';
 import type { RailsOf } from '../../../../libs/providers/rails.port.ts';
 import type { Caller } from '../../../../libs/runtime/caller.ts';
+import { ClaimIds } from '../../../../libs/runtime/claims.ts';
 import { Commands } from '../../../../libs/runtime/commands.ts';
 import { Driver } from '../../../../libs/runtime/drive.ts';
 import { WritePath } from '../../../../libs/runtime/execute.ts';
@@ -18,19 +27,31 @@ import { PROVIDERS, type Providers, providerOf } from '../providers.ts';
 import { API_SETTINGS, type ApiSettings, CLOCK } from '../settings.ts';
 import type { QuoteBody } from './quotes.bodies.ts';
 import {
+  type AccountEnd,
   checkEnds,
   checkReadiness,
   destinationOf,
-  type End,
   endOf,
+  isAwaited,
   payerOf,
   paymentEnd,
   platformOf,
+  type Source,
 } from './quotes.facts.ts';
+import { fundingOf, realtimeSource } from './quotes.funding.ts';
 import { priceOf } from './quotes.pricing.ts';
 
 /** How long a quote can be executed (facts §2). */
 const VALID_MS = 5 * 60 * 1_000;
+
+/** What is asked for beside the request itself, and how it is answered. */
+export interface Asked<V extends object> {
+  view: (state: PaymentState, now: string) => V;
+  /** Asked for by a deprecated transfer (decision 24). */
+  isTransfer?: true;
+}
+
+const asQuote: Asked<Quote> = { view: quoteView };
 
 /** Quotes and their execution inside the request; a worker carries on what the outside world has a part in. */
 @Injectable()
@@ -40,47 +61,68 @@ export class Quoting {
     @Inject(WritePath) private readonly writePath: WritePath,
     @Inject(Driver) private readonly driver: Driver,
     @Inject(PROVIDERS) private readonly providers: Providers,
+    @Inject(ClaimIds) private readonly claimIds: ClaimIds,
     @Inject(RAILS) private readonly railsOf: RailsOf,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(API_SETTINGS) private readonly settings: ApiSettings,
   ) {}
 
+  /** Makes a quote. */
+  create(caller: Caller, body: QuoteBody): Promise<Quote> {
+    return this.make(caller, body, asQuote);
+  }
+
   /** Makes a quote; with `immediatelyExecute` it is executed too, or refused as if it had never been. */
-  async create(caller: Caller, body: QuoteBody): Promise<Quote> {
+  async make<V extends object>(caller: Caller, body: QuoteBody, asked: Asked<V>): Promise<V> {
     const data = await this.facts(caller, body);
+    const transfer = asked.isTransfer && { isTransfer: asked.isTransfer };
     for (let attempt = 1; ; attempt++) {
-      const quotePayment = new QuotePayment({ ...data, paymentId: caller.newId(`payment ${attempt}`) });
-      const answer = data.immediatelyExecute ? undefined : this.answering(caller);
+      const quotePayment = new QuotePayment({ ...data, ...transfer, paymentId: caller.newId(`payment ${attempt}`) });
+      const answer = data.immediatelyExecute ? undefined : this.answering(caller, asked);
       const envelope = caller.envelope(`quote ${attempt}`, answer && { answer });
       const { state, replayed } = await this.commands.send<PaymentState>(quotePayment, envelope);
-      if (!data.immediatelyExecute) return quoteView(state, this.now());
+      if (!data.immediatelyExecute) return asked.view(state, this.now());
       if (replayed && state.phase === 'REFUSED') continue; // the key's earlier attempt was refused: this one is decided anew
-      return this.drive(caller, state.paymentId);
+      return this.drive(caller, state.paymentId, asked);
     }
   }
 
   /** Executes an open quote (spec, `POST /quotes/{quoteId}/execute`). */
   async execute(caller: Caller, paymentId: string): Promise<Quote> {
     const state = await this.quote(caller, paymentId);
-    if (state.phase === 'OPEN') await this.checkStillPossible(caller, state);
+    if (state.phase === 'OPEN' && !isFunded(state)) await this.checkStillPossible(caller, state);
     await this.commands.send(new ExecutePayment({ paymentId, now: this.now() }), caller.envelope('execute'));
-    return this.drive(caller, paymentId);
+    return this.drive(caller, paymentId, asQuote);
+  }
+
+  /** Money has come in for a quote that waits for it (facts §2, Realtime-funding specifics). */
+  async fund<V extends object>(
+    caller: Caller,
+    paymentId: string,
+    money: { currency: string; amountMinor?: bigint },
+    asked: Asked<V>,
+  ): Promise<V> {
+    const { terms } = await this.quote(caller, paymentId);
+    const { currency, amountMinor = terms.sendingMinor } = money;
+    const receive = new ReceiveFunding({ paymentId, currency, amountMinor, now: this.now() });
+    await this.commands.send(receive, caller.envelope('fund'));
+    return this.drive(caller, paymentId, asked);
   }
 
   private now(): string {
     return timestamp(this.clock.nowMs());
   }
 
-  private answering(caller: Caller) {
-    return caller.answering((done) => quoteView(done.state as PaymentState, this.now()));
+  private answering<V extends object>(caller: Caller, { view }: Asked<V>) {
+    return caller.answering((done) => view(done.state as PaymentState, this.now()));
   }
 
-  private async drive(caller: Caller, paymentId: string): Promise<Quote> {
-    const answer = this.answering(caller);
+  private async drive<V extends object>(caller: Caller, paymentId: string, asked: Asked<V>): Promise<V> {
+    const answer = this.answering(caller, asked);
     const drive = { tenant: caller.tenant, correlationId: caller.requestId, ...(answer && { answer }) };
     const state = await this.driver.drive<PaymentState>(completePayment, paymentId, drive);
     if (state.phase === 'OPEN' || state.phase === 'REFUSED') throw refusalOf(state);
-    return quoteView(state, this.now());
+    return asked.view(state, this.now());
   }
 
   private async quote(caller: Caller, paymentId: string): Promise<PaymentState> {
@@ -99,41 +141,71 @@ export class Quoting {
     const namedRail = body.destination.destinationType === 'ACCOUNT' ? body.destination.paymentRail : undefined;
     const to = destinationOf(destination, namedRail);
     const nowMs = this.clock.nowMs();
-    const terms = await priceOf(
-      body,
-      source,
-      destination,
-      platform,
-      providerOf(this.providers, 'rates', tenant),
-      new Date(nowMs),
-    );
-    if (source.kind === 'EXTERNAL' || destination.kind === 'EXTERNAL') this.checkRails(caller);
+    const type = isCollected(source) && destination.kind === 'INTERNAL' ? 'INCOMING' : 'OUTGOING';
+    const rates = providerOf(this.providers, 'rates', tenant);
+    const priced = await priceOf(body, type, source, destination, platform, rates, new Date(nowMs));
+    const { terms, dailyLimitMinor } = priced;
+    if (source.kind !== 'INTERNAL' || destination.kind !== 'INTERNAL') this.checkRails(caller);
+    const reference = `PAY-${caller.newId('reference').slice(-12).toUpperCase()}`;
     return {
       tenantId: platform.tenantId,
-      type: source.kind === 'EXTERNAL' ? 'INCOMING' : 'OUTGOING',
+      type,
       ...ownerOf(caller, payer),
       source: paymentEnd(source),
       destination: to,
       terms,
-      ...(terms.platformFeeMinor > 0n && { platformFeeAccountId: platformAccountId(tenant, terms.sendingCurrency) }),
+      ...(await this.feeAccount(caller, terms)),
+      ...(await this.funding(caller, body, source, terms, reference, payer)),
+      ...(source.kind === 'INTERNAL' && { dailyLimitMinor }),
       immediatelyExecute: body.immediatelyExecute ?? false,
+      ...(body.immediatelyExecute && { day: timestamp(nowMs).slice(0, 10) }),
       ...(body.purposeOfPayment !== undefined && { purposeOfPayment: body.purposeOfPayment }),
-      reference: `PAY-${caller.newId('reference').slice(-12).toUpperCase()}`,
+      reference,
       expiresAt: timestamp(nowMs + VALID_MS * this.settings.sandboxTimeScale),
-      ...(body.description !== undefined && { description: body.description }),
-      ...(body.remittanceInformation !== undefined && { remittanceInformation: body.remittanceInformation }),
+      ...textsOf(body, source),
     };
   }
 
-  private async ends(caller: Caller, { source, destination, lookupId }: QuoteBody): Promise<[End, End]> {
-    if (source.sourceType !== 'ACCOUNT') throw notYet(`source.sourceType ${source.sourceType}`);
+  /** Without an account in the sending currency the quote has none, and its payment fails (facts §2). */
+  private async feeAccount({ tenant }: Caller, { platformFeeMinor, sendingCurrency }: PaymentTerms) {
+    if (platformFeeMinor === 0n) return {};
+    const platformFeeAccountId = platformAccountId(tenant, sendingCurrency);
+    const { state } = await this.writePath.state<AccountState>(account, platformFeeAccountId);
+    return state.status === 'ACTIVE' ? { platformFeeAccountId } : {};
+  }
+
+  private async funding(
+    { tenant }: Caller,
+    { immediatelyExecute }: QuoteBody,
+    source: Source,
+    { sendingCurrency: currency, sendingMinor: amountMinor }: PaymentTerms,
+    reference: string,
+    payer: CustomerState | undefined,
+  ) {
+    if (!isAwaited(source)) return {};
+    if (immediatelyExecute) {
+      const message = 'immediatelyExecute is for sources that can be taken from; this one waits for money to be sent.';
+      throw rejectFields([{ field: 'immediatelyExecute', constraint: 'CONFLICT', message }]);
+    }
+    const provider = providerOf(this.providers, 'funding', tenant);
+    const request = { currency, amountMinor, reference };
+    return { funding: await fundingOf(this.writePath, tenant, provider, source, request, payer) };
+  }
+
+  private async ends(caller: Caller, { source, destination, lookupId }: QuoteBody): Promise<[Source, AccountEnd]> {
     if (destination.destinationType !== 'ACCOUNT')
       throw notYet(`destination.destinationType ${destination.destinationType}`);
     if (lookupId !== undefined) throw reject('LOOKUP_REQUEST_NOT_FOUND');
-    const from = await endOf(this.writePath, caller.tenant, source.accountId, 'source.accountId');
-    const to = await endOf(this.writePath, caller.tenant, destination.accountId, 'destination.accountId');
-    checkEnds(from, to);
-    return [from, to];
+    const { tenant } = caller;
+    const to = () => endOf(this.writePath, tenant, destination.accountId, 'destination.accountId');
+    if (source.sourceType !== 'ACCOUNT') {
+      const toAccount = await to();
+      return [await realtimeSource(this.writePath, this.claimIds, tenant, source, toAccount), toAccount];
+    }
+    const from = await endOf(this.writePath, tenant, source.accountId, 'source.accountId');
+    const toAccount = await to();
+    checkEnds(from, toAccount);
+    return [from, toAccount];
   }
 
   private checkRails({ tenant }: Caller): void {
@@ -155,6 +227,14 @@ export class Quoting {
     );
   }
 }
+
+const isCollected = (source: Source): boolean => source.kind === 'EXTERNAL' && !isAwaited(source);
+
+const textsOf = ({ description, remittanceInformation }: QuoteBody, source: Source): PaymentTexts => ({
+  ...(description !== undefined && { description }),
+  ...(remittanceInformation !== undefined && { remittanceInformation }),
+  ...(source.kind === 'REALTIME' && source.umaAddress !== undefined && { sourceUmaAddress: source.umaAddress }),
+});
 
 function ownerOf({ tenant }: Caller, payer: CustomerState | undefined) {
   return payer

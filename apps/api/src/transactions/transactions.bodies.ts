@@ -1,4 +1,11 @@
-import { PageQuery, QueryOneOf, QueryText, QueryTimestamp } from '../../../../libs/runtime/http/index.ts';
+import {
+  PageQuery,
+  QueryOneOf,
+  QueryText,
+  QueryTimestamp,
+  Text,
+  Timestamp,
+} from '../../../../libs/runtime/http/index.ts';
 
 const statuses = [
   'CREATED',
@@ -45,4 +52,14 @@ export class TransactionsQuery extends PageQuery {
 
   @QueryOneOf(['asc', 'desc'])
   sortOrder?: 'asc' | 'desc';
+}
+
+export class CancelTransactionBody {
+  @Text({ optional: true, max: 1_000, description: 'Kept with the transaction.' })
+  reason?: string;
+}
+
+export class ConfirmReceiptDeliveryBody {
+  @Timestamp({ optional: true, description: 'When the receiver was told; now when absent.' })
+  receiptDeliveryConfirmedAt?: string;
 }

@@ -1,4 +1,4 @@
-import { Controller, Get, Inject, Param, Query } from '@nestjs/common';
+import { Body, Controller, Get, Inject, Param, Post, Query } from '@nestjs/common';
 import type { PaymentState } from '../../../../libs/domain/payments/payment.ts';
 import { platformPublicId } from '../../../../libs/domain/platforms/platform.ts';
 import { type Clock, timestamp } from '../../../../libs/kernel/clock.ts';
@@ -15,12 +15,14 @@ import {
   transactionView,
 } from '../../../../projections/transaction.view.ts';
 import { CLOCK } from '../settings.ts';
-import { TransactionsQuery } from './transactions.bodies.ts';
+import { Changing } from './changing.ts';
+import { CancelTransactionBody, ConfirmReceiptDeliveryBody, TransactionsQuery } from './transactions.bodies.ts';
 
 @Controller('transactions')
 export class TransactionsController {
   constructor(
     @Inject(ReadModel) private readonly readModel: ReadModel,
+    @Inject(Changing) private readonly changing: Changing,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -51,6 +53,44 @@ export class TransactionsController {
     const state = id && (await this.readModel.byId<PaymentState>(payments, tenant, id));
     if (!state || state.phase === 'REFUSED') throw reject('TRANSACTION_NOT_FOUND');
     return transactionView(state, timestamp(this.clock.nowMs()), platformPublicId(tenant));
+  }
+
+  @Post(':transactionId/cancel')
+  @Operation({
+    summary: 'Cancel a transaction',
+    description:
+      'Asks the rail to stop a transfer by ACH or wire that has not settled; other kinds are refused with `400`, settled ones with `409 ' +
+      'TRANSACTION_NOT_CANCELLABLE`. When the rail stops a payout, its money comes back: `refund.reason` is `USER_CANCELLATION` and the ' +
+      'transaction ends as `COMPLETED`. A stopped collection has taken nothing and ends as `FAILED`. When it is too late for the rail, ' +
+      'the transaction goes on.',
+    tag: 'Transactions',
+    success: { 200: TransactionOneOf },
+    errors: [404],
+    permission: 'TRANSACT',
+  })
+  cancel(
+    @Param('transactionId') id: string,
+    @Body() { reason }: CancelTransactionBody,
+    @CurrentCaller() caller: Caller,
+  ) {
+    return this.changing.cancel(caller, id, reason);
+  }
+
+  @Post(':transactionId/confirm')
+  @Operation({
+    summary: 'Confirm the delivery of a receipt',
+    description: 'Records when the receiver was told of the payment. May be repeated: the last time holds.',
+    tag: 'Transactions',
+    success: { 200: TransactionOneOf },
+    errors: [404],
+    permission: 'TRANSACT',
+  })
+  confirm(
+    @Param('transactionId') id: string,
+    @Body() { receiptDeliveryConfirmedAt }: ConfirmReceiptDeliveryBody,
+    @CurrentCaller() caller: Caller,
+  ) {
+    return this.changing.confirm(caller, id, receiptDeliveryConfirmedAt);
   }
 }
 

@@ -1,0 +1,37 @@
+import { Body, Controller, Inject, Post } from '@nestjs/common';
+import { platformPublicId } from '../../../../libs/domain/platforms/platform.ts';
+import { reject } from '../../../../libs/kernel/errors.ts';
+import { type Caller, CurrentCaller } from '../../../../libs/runtime/caller.ts';
+import { Operation } from '../../../../libs/runtime/http/index.ts';
+import { TransactionOneOf, transactionView } from '../../../../projections/transaction.view.ts';
+import { Quoting } from '../quotes/quoting.ts';
+import { SandboxSendBody } from './sandbox.bodies.ts';
+
+@Controller('sandbox')
+export class SandboxSendController {
+  constructor(@Inject(Quoting) private readonly quoting: Quoting) {}
+
+  @Post('send')
+  @Operation({
+    summary: 'Send money for a quote',
+    description:
+      'Stands in for money that arrives by the payment instructions of a quote. Exactly the amount asked for makes the transfer go on; any ' +
+      'other amount makes it `FAILED` with `FUNDING_AMOUNT_MISMATCH`, and a refund takes the money back. Another currency is refused with ' +
+      '`400 INVALID_CURRENCY`, a quote that does not wait for money with `409 CONFLICT`.',
+    tag: 'Sandbox',
+    success: { 200: TransactionOneOf },
+    errors: [404],
+    permission: 'TRANSACT',
+  })
+  send(@Body() { quoteId, currencyCode, currencyAmount }: SandboxSendBody, @CurrentCaller() caller: Caller) {
+    const { tenant } = caller;
+    if (tenant.environment !== 'sandbox') throw reject('FORBIDDEN');
+    const money = {
+      currency: currencyCode,
+      ...(currencyAmount !== undefined && { amountMinor: BigInt(currencyAmount) }),
+    };
+    return this.quoting.fund(caller, quoteId, money, {
+      view: (state, now) => transactionView(state, now, platformPublicId(tenant)),
+    });
+  }
+}

@@ -1,0 +1,46 @@
+import { currency as currencyOf, internalAccountType, minorPerMajor } from '../kernel/money.ts';
+import type { CryptoNetwork } from '../kernel/rails.ts';
+import type { FundingProvider, FundingRequest } from './funding.port.ts';
+import { cryptoWays, fiatWays, swiftWay, withoutReference } from './funding.table.ts';
+
+type Way = (typeof fiatWays)[string][number];
+
+/** Instructions from the table; the same for ever for a reference. */
+export const sandboxFunding: FundingProvider = {
+  networks: (currency) => Object.keys(cryptoWays[currency] ?? {}) as CryptoNetwork[],
+  async instructions(request) {
+    return waysOf(request).map((way) => ({
+      accountOrWalletInfo: filled(way, request.reference),
+      instructionsNotes: notesOf(way, request),
+      isPlatformAccount: request.isPlatform,
+    }));
+  },
+};
+
+function waysOf({ currency, cryptoNetwork }: FundingRequest): readonly Way[] {
+  if (internalAccountType(currency) === 'INTERNAL_FIAT') return fiatWays[currency] ?? [swiftWay];
+  const ways = cryptoWays[currency] ?? {};
+  return cryptoNetwork ? [ways[cryptoNetwork]].filter((way) => way !== undefined) : Object.values(ways);
+}
+
+const isWallet = ({ paymentRails, accountType }: Way): boolean =>
+  paymentRails === undefined && !withoutReference.includes(accountType);
+
+function filled(way: Way, reference: string): Way {
+  const entries = Object.entries(way).map(([field, value]) => [
+    field,
+    typeof value === 'string' ? value.replace('{reference}', reference) : value,
+  ]);
+  const hasReference = !isWallet(way) && !withoutReference.includes(way.accountType);
+  return { ...Object.fromEntries(entries), ...(hasReference && { reference }) };
+}
+
+function notesOf(way: Way, { currency, amountMinor }: FundingRequest): string {
+  const { decimals, code } = currencyOf(currency);
+  const per = minorPerMajor(currency);
+  const fraction = decimals === 0 ? '' : `.${String(amountMinor % per).padStart(decimals, '0')}`;
+  const exactly = `Send exactly ${amountMinor / per}${fraction} ${code} in one payment`;
+  return isWallet(way) || withoutReference.includes(way.accountType)
+    ? `${exactly}.`
+    : `${exactly}, with the reference.`;
+}
