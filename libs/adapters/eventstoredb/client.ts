@@ -32,11 +32,14 @@ export interface AppendAnswer {
   position: number | undefined;
 }
 
+const CLOSE_MS = 2_000;
+
 type Read = StreamingRead<{ event?: WireRecord }>;
 
 /** What the client does not show. */
 interface ClientInside {
   supports: () => Promise<boolean>;
+  handleError: (client: unknown, error: Error) => Promise<void>;
   getChannel: () => Promise<{ close(): void }>;
 }
 
@@ -200,15 +203,18 @@ function collected(read: Read, what: string, patienceMs: number, keep: Keep = ()
  */
 function connect(url: string): EventStoreDBClient {
   const client = EventStoreDBClient.connectionString(url);
-  (client as unknown as ClientInside).supports = async () => false;
+  const inside = client as unknown as ClientInside;
+  inside.supports = async () => false;
+  const { handleError } = inside; // the client does not wait for it: were no node found meanwhile, nobody could catch that
+  inside.handleError = (failed, error) => handleError(failed, error).catch(() => {});
   return client;
 }
 
 /** The client can end its calls, but not its connection. */
 async function disconnect(client: EventStoreDBClient): Promise<void> {
-  await client.dispose().catch(() => {});
-  const channel = await (client as unknown as ClientInside).getChannel().catch(() => undefined);
-  channel?.close();
+  const { getChannel } = client as unknown as ClientInside;
+  const ending = client.dispose().then(async () => (await getChannel()).close());
+  await inTime('closing a connection', CLOSE_MS, ending).catch(() => {}); // there may be no node to have one with
 }
 
 const placeOf = (place: Place): ReadPosition =>
