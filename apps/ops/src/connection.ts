@@ -7,10 +7,11 @@ import { Projector } from '../../projector/src/projector.ts';
 import { type Database, openDatabase } from '../../shared/database.ts';
 import { type Engine, openEngine } from '../../shared/engine.ts';
 import { partitionsOf } from '../../shared/feed.ts';
-import type { Output } from './output.ts';
+import { count, type Output } from './output.ts';
 import { replay } from './replay.ts';
 
-const PROJECT_PATIENCE_MS = 30_000;
+/** How long the read models may stand still while they are behind. */
+const PATIENCE_MS = 30_000;
 const ASK_EVERY_MS = 50;
 
 /** What the parts of the program say to an operator: warnings and errors, never in the middle of a line that moves. */
@@ -60,7 +61,11 @@ async function requireReadTables(engine: Engine): Promise<void> {
  * Does something that writes, and waits until the read tables show it. Where no platform runs, a projector runs here meanwhile; where one
  * does, that one holds the lease and this one only waits. What comes in several partitions is carried by the platform's own projectors.
  */
-export async function whileProjecting<T>(engine: Engine, work: () => Promise<T>): Promise<T> {
+export async function whileProjecting<T>(
+  engine: Engine,
+  work: () => Promise<T>,
+  out?: Pick<Output, 'progress'>,
+): Promise<T> {
   await requireReadTables(engine);
   const { url, store, codec, logger, partitions } = engine;
   const projector = new Projector({
@@ -75,7 +80,7 @@ export async function whileProjecting<T>(engine: Engine, work: () => Promise<T>)
   if (isMine) await projector.start();
   try {
     const done = await work();
-    await projected(engine, isMine ? 0 : before);
+    await projected(engine, isMine ? 0 : before, out);
     return done;
   } finally {
     if (isMine) await projector.stop();
@@ -83,7 +88,11 @@ export async function whileProjecting<T>(engine: Engine, work: () => Promise<T>)
 }
 
 /** Waits until the read tables have come to the last event of each partition after a position. */
-async function projected({ store, pool, partitions }: Engine, after: number): Promise<void> {
+async function projected(
+  { store, pool, partitions }: Engine,
+  after: number,
+  out?: Pick<Output, 'progress'>,
+): Promise<void> {
   const names = checkpointsOf(partitions);
   const wanted = new Map<string, number>();
   if (names.length === 1) wanted.set(names[0]!, await store.head());
@@ -93,11 +102,15 @@ async function projected({ store, pool, partitions }: Engine, after: number): Pr
         wanted.set(names[partitions.partitionOf(JSON.parse(metadata).platform)]!, position);
     }
   }
-  const deadline = performance.now() + PROJECT_PATIENCE_MS;
+  let [stood, movedAt] = ['', performance.now()];
   for (;;) {
     const known = await liveCheckpoints(pool);
     if ([...wanted].every(([name, position]) => (known.get(name) ?? 0) >= position)) return;
-    if (performance.now() > deadline) throw new Error('The read models do not catch up with the log.');
+    const stands = [...known.values()].join();
+    if (stands !== stood) [stood, movedAt] = [stands, performance.now()];
+    if (performance.now() - movedAt > PATIENCE_MS) throw new Error('The read models do not catch up with the log.');
+    const [least, most] = [Math.min(...known.values()), Math.max(...wanted.values())];
+    out?.progress(() => `read models: position ${count(least)} of ${count(most)}`);
     await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
   }
 }

@@ -20,18 +20,22 @@ export interface Imported {
 /**
  * Brings an export into an empty store: streams, revisions, ids and texts as they were, and on Postgres positions. Nothing of it is
  * announced by webhooks again. With `resume` it goes on with an import that was interrupted, after it has found all that is there to be
- * the beginning of this export. Throws when the store holds anything else.
+ * the beginning of this export. Throws when the store holds anything else, and where the keys of personal data should be there and are not.
  */
 export async function importLog(
   engine: Engine,
   source: string | NodeJS.ReadableStream,
-  { resume, out }: { resume: boolean; out: Pick<Output, 'progress'> },
+  { resume, withoutKeys, out }: { resume: boolean; withoutKeys: boolean; out: Pick<Output, 'progress'> },
 ): Promise<Imported> {
   const startedMs = performance.now();
   const { store } = engine;
   const before = await store.head();
   if (before > 0 && !resume)
     throw new Error('The event store is not empty. An import that was interrupted goes on with --resume.');
+  if (!withoutKeys && !(await hasKeys(engine)))
+    throw new Error(
+      'The keys of personal data are not there: read models would be made without it. Bring them in first, by `ops keys import`, or say --without-keys.',
+    );
   if (typeof source === 'string') await check(source, out);
   await deliverFrom(engine, NOTHING_IS_SENT);
   const there = existing(engine, before);
@@ -61,6 +65,10 @@ export async function importLog(
   const head = await store.head();
   await deliverFrom(engine, head);
   return { events, resumed, head, seconds: (performance.now() - startedMs) / 1_000 };
+}
+
+async function hasKeys({ pool }: Engine): Promise<boolean> {
+  return (await pool.query('SELECT 1 FROM subject_keys LIMIT 1')).rowCount === 1;
 }
 
 /** Reads a file to its end, so that a damaged one is found before anything is brought in. */

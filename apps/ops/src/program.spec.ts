@@ -12,7 +12,7 @@ import { eventually } from '../../../test/eventually.ts';
 import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
 import { opsOn } from './ops.setup.ts';
 
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 240_000;
 const masterKey = Buffer.alloc(32, 9);
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -93,7 +93,7 @@ test(
   async () => {
     const { out: whole } = await ops('export');
     const lines = whole.trimEnd().split('\n');
-    const child = program(['import', '-'], empty.url);
+    const child = program(['import', '-', '--without-keys'], empty.url);
     child.stdin!.write(`${lines.slice(0, 2).join('\n')}\n`);
     await eventually(
       async () => hasBegun(empty.url),
@@ -103,7 +103,7 @@ test(
     child.kill('SIGINT');
     child.stdin!.write(`${lines.slice(2, 4).join('\n')}\n`);
     expect(await ended(child)).toMatchObject({ code: 130, out: '' });
-    const resumed = program(['import', '-', '--resume', '--json'], empty.url);
+    const resumed = program(['import', '-', '--resume', '--without-keys', '--json'], empty.url);
     resumed.stdin!.end(whole);
     const { code, out } = await ended(resumed);
     expect([code, JSON.parse(out).events]).toEqual([0, lines.length - 2]);

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { parsePublicId } from '../../../../libs/kernel/ids.ts';
 import { type CommonOptions, FINE, type Perform, several } from '../command.ts';
+import { whileProjecting } from '../connection.ts';
 import { type ExportOptions, exportLog, fileSink } from '../export.ts';
 import { importLog } from '../import.ts';
 import { exportKeys, importKeys } from '../keys.ts';
@@ -60,18 +61,20 @@ export function addExportCommands(program: Command, perform: Perform): void {
     .description('Brings a whole export into an empty event store. No webhook is sent for it again.')
     .argument('<file>', 'the file of an export; - for the standard input')
     .option('--resume', 'go on with an import that was interrupted')
-    .action((file: string, options: CommonOptions & { resume?: true }) =>
+    .option('--without-keys', 'without the keys of personal data, which cannot be read then')
+    .action((file: string, options: CommonOptions & { resume?: true; withoutKeys?: true }) =>
       perform.alone(options, (out, { connect, stdin }) =>
         connect(async (engine) => {
           const source = file === '-' ? stdin : file;
-          const done = await importLog(engine, source, { resume: options.resume === true, out });
+          const { resume = false, withoutKeys = false } = options;
+          const done = await importLog(engine, source, { resume, withoutKeys, out });
+          await whileProjecting(engine, async () => {}, out);
           out.progressDone();
           out.result(done);
           const before = done.resumed > 0 ? `, ${count(done.resumed)} of them were there` : '';
           out.line(
             `${counted(done.events, 'event')} in ${done.seconds.toFixed(1)} s${before}; the log ends at ${done.head}`,
           );
-          out.line('Personal data needs its keys: `ops keys import`. Read models follow when the platform starts.');
           return FINE;
         }, out),
       ),

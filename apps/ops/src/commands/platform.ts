@@ -1,4 +1,6 @@
 import { type Command, Option } from 'commander';
+import { projections } from '../../../../projections/index.ts';
+import { prepareReadTables } from '../../../projector/src/prepare.ts';
 import { type CommonOptions, FINE, type Perform } from '../command.ts';
 import { whileProjecting } from '../connection.ts';
 import type { Output } from '../output.ts';
@@ -43,6 +45,7 @@ export function addPlatformCommands(program: Command, perform: Perform): void {
     .description('Lists the platforms, oldest first.')
     .action((options: CommonOptions) =>
       perform.onEngine(options, async (engine, out) => {
+        await prepareReadTables(engine.pool, projections); // on a database that no platform has been started on
         const listed = await listPlatforms(engine);
         out.result(listed);
         out.table([

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { projections } from '../../../../projections/index.ts';
+import { prepareReadTables } from '../../../projector/src/prepare.ts';
 import { type CommonOptions, FINE, type Perform, WRONG, wholeNumber } from '../command.ts';
 import { count, counted, howFar, type Output } from '../output.ts';
 import { checks, type Verification, verify } from '../verify.ts';
@@ -15,6 +16,7 @@ export function addVerify(program: Command, perform: Perform): void {
     .action((options: CommonOptions & { show: number }) =>
       perform.onEngine(options, async (engine, out) => {
         const { show } = options;
+        await prepareReadTables(engine.pool, projections); // on a database that no platform has been started on
         const found = await verify(engine, projections, { show, progress: (at) => out.progress(() => howFar(at)) });
         out.progressDone();
         out.result(found);
