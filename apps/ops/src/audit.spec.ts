@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Activity, someActivity } from '../../../test/activity.ts';
 import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
-import { opsOn } from './ops.setup.ts';
+import { opsOn } from './ops.examples.ts';
 
 let platform: TestPlatform;
 let activity: Activity;

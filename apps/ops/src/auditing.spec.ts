@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Activity, someActivity } from '../../../test/activity.ts';
 import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
-import { opsOn } from './ops.setup.ts';
+import { opsOn } from './ops.examples.ts';
 
 /** The commands of docs/auditing.md, as they stand there. */
 const document = readFileSync(new URL('../../../docs/auditing.md', import.meta.url), 'utf8');

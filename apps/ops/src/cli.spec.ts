@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { someActivity } from '../../../test/activity.ts';
 import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
 import { MASKED } from './inspect.ts';
-import { opsOn } from './ops.setup.ts';
+import { opsOn } from './ops.examples.ts';
 import { amount } from './output.ts';
 
 let platform: TestPlatform;

@@ -4,7 +4,7 @@ import { eventually } from '../../../test/eventually.ts';
 import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
 import { type Receiver, startReceiver } from '../../../test/receiver.ts';
 import { platformAccountId } from '../../shared/provision.ts';
-import { opsOn } from './ops.setup.ts';
+import { opsOn } from './ops.examples.ts';
 
 let platform: TestPlatform;
 let receiver: Receiver;

@@ -13,7 +13,7 @@ import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts'
 import { type Engine, openEngine } from '../../shared/engine.ts';
 import { platformAccountId } from '../../shared/provision.ts';
 import { whileProjecting } from './connection.ts';
-import { opsOn, runOps } from './ops.setup.ts';
+import { opsOn, runOps } from './ops.examples.ts';
 import { verify } from './verify.ts';
 
 const person = { customerType: 'INDIVIDUAL', fullName: 'Amina Diallo', email: 'amina@example.com' };

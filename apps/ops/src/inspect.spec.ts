@@ -3,7 +3,7 @@ import { type Activity, someActivity } from '../../../test/activity.ts';
 import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
 import { startReceiver } from '../../../test/receiver.ts';
 import { MASKED } from './inspect.ts';
-import { opsOn } from './ops.setup.ts';
+import { opsOn } from './ops.examples.ts';
 import type { TrailCommand } from './trail.ts';
 
 let platform: TestPlatform;

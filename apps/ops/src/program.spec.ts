@@ -10,7 +10,7 @@ import { someActivity } from '../../../test/activity.ts';
 import { freshDatabase, type TestDatabase } from '../../../test/database.ts';
 import { eventually } from '../../../test/eventually.ts';
 import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
-import { opsOn } from './ops.setup.ts';
+import { opsOn } from './ops.examples.ts';
 
 const PATIENCE_MS = 240_000;
 const masterKey = Buffer.alloc(32, 9);

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
-import { runOps } from './ops.setup.ts';
+import { runOps } from './ops.examples.ts';
 import { stateMachines } from './spec.ts';
 
 const domain = fileURLToPath(new URL('../../../libs/domain', import.meta.url));

@@ -8,7 +8,7 @@ import { freshDatabase } from '../../../test/database.ts';
 import { eventually } from '../../../test/eventually.ts';
 import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
 import { type Diagnosis, work } from './doctor.ts';
-import { opsOn, runOps } from './ops.setup.ts';
+import { opsOn, runOps } from './ops.examples.ts';
 import type { Status } from './status.ts';
 
 let platform: TestPlatform;
