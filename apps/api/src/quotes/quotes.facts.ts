@@ -11,6 +11,7 @@ import { parsePublicId } from '../../../../libs/kernel/ids.ts';
 import type { Tenant } from '../../../../libs/kernel/messages.ts';
 import type { CryptoNetwork, PaymentRail } from '../../../../libs/kernel/rails.ts';
 import type { WritePath } from '../../../../libs/runtime/execute.ts';
+import type { UmaEnd } from './quotes.uma.ts';
 
 /** An account at one end of a quote with what is known of it. */
 export type AccountEnd =
@@ -28,6 +29,8 @@ export interface RealtimeEnd {
 }
 
 export type Source = AccountEnd | RealtimeEnd;
+
+export type Destination = AccountEnd | UmaEnd;
 
 /** Whether the quote waits for money to be sent: nobody can take it (facts §2). */
 export const isAwaited = (source: Source): boolean =>
@@ -73,7 +76,7 @@ export const paymentEnd = ({ kind, id, currency, customerId }: Source): PaymentE
 });
 
 /** Refuses pairs that money cannot move between here (spec, Quotes and transfers). */
-export function checkEnds(source: Source, destination: AccountEnd): void {
+export function checkEnds(source: Source, destination: Pick<Destination, 'id'>): void {
   if (source.id === destination.id) throw reject('SELF_PAYMENT');
   if (source.kind === 'INTERNAL' && source.account.type === 'EMBEDDED_WALLET') {
     throw reject(
@@ -93,7 +96,7 @@ export async function payerOf(
   writePath: WritePath,
   tenant: Tenant,
   source: Source,
-  destination: AccountEnd,
+  destination: Pick<Destination, 'kind' | 'customerId'>,
   actingFor: string | undefined,
 ): Promise<CustomerState | undefined> {
   const isFilled = source.kind === 'EXTERNAL' && destination.kind === 'INTERNAL'; // the holder pays into an own account

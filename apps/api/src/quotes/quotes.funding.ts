@@ -4,6 +4,7 @@ import { type CustomerState, customer, isKnown } from '../../../../libs/domain/c
 import type { Funding } from '../../../../libs/domain/payments/payment.events.ts';
 import { tenantIdOf } from '../../../../libs/domain/platforms/platform.ts';
 import { reject, rejectFields } from '../../../../libs/kernel/errors.ts';
+import { parsePublicId } from '../../../../libs/kernel/ids.ts';
 import type { Tenant } from '../../../../libs/kernel/messages.ts';
 import { internalAccountType, isCurrency } from '../../../../libs/kernel/money.ts';
 import type { CryptoNetwork } from '../../../../libs/kernel/rails.ts';
@@ -14,7 +15,7 @@ import { platformAccountId } from '../../../shared/provision.ts';
 import { ownerOfAddress } from '../../../shared/uma-receivers.ts';
 import { readAddress } from '../receivers/receivers.ts';
 import type { RealtimeFundingSourceBody, UmaSourceBody } from './quotes.bodies.ts';
-import type { AccountEnd, RealtimeEnd, Source } from './quotes.facts.ts';
+import type { Destination, RealtimeEnd, Source } from './quotes.facts.ts';
 
 /** Assets whose worth is pegged to a currency: they travel on many networks, so the network has to be named (facts §2). */
 const stablecoins: readonly string[] = ['USDB', 'USDC', 'USDT'];
@@ -37,7 +38,7 @@ export async function realtimeSource(
   claimIds: ClaimIds,
   tenant: Tenant,
   body: RealtimeFundingSourceBody | UmaSourceBody,
-  destination: AccountEnd,
+  destination: Pick<Destination, 'currency' | 'customerId'>,
 ): Promise<RealtimeEnd> {
   const currency = body.currency ?? destination.currency;
   if (!isCurrency(currency)) throw reject('INVALID_CURRENCY', { field: 'source.currency', currency });
@@ -45,9 +46,10 @@ export async function realtimeSource(
   const end = { kind: 'REALTIME', id: '', currency, ...network } as const;
   if (body.sourceType === 'REALTIME_FUNDING') {
     if (body.customerId === undefined) return end;
-    const { state } = await writePath.state<CustomerState>(customer, body.customerId);
+    const customerId = parsePublicId('Customer', body.customerId)!;
+    const { state } = await writePath.state<CustomerState>(customer, customerId);
     if (state.tenantId !== tenantIdOf(tenant) || !isKnown(state)) throw reject('USER_NOT_FOUND');
-    return { ...end, customerId: body.customerId };
+    return { ...end, customerId };
   }
   const umaAddress = readAddress(body.umaAddress, 'source.umaAddress');
   const owner = await ownerOfAddress(writePath, claimIds, tenant.environment, umaAddress);

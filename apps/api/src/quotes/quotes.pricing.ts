@@ -6,7 +6,7 @@ import type { Corridor, FeeTerms } from '../../../../libs/kernel/rate.ts';
 import type { RatesProvider } from '../../../../libs/providers/rates.port.ts';
 import { refuseFields } from '../../../../libs/runtime/http/index.ts';
 import type { PlatformFeeOverrideBody, QuoteBody } from './quotes.bodies.ts';
-import type { AccountEnd, Source } from './quotes.facts.ts';
+import type { Destination, Source } from './quotes.facts.ts';
 
 /**
  * Transfers to a wallet whose ownership is not verified yet are allowed below this (spec, External account; the EU's Travel Rule draws
@@ -21,7 +21,7 @@ export async function priceOf(
   { lockedCurrencySide, lockedCurrencyAmount, platformFeeOverride }: QuoteBody,
   type: PaymentQuotedData['type'],
   source: Source,
-  destination: AccountEnd,
+  destination: Destination,
   platform: PlatformState,
   rates: RatesProvider,
   now: Date,
@@ -104,12 +104,12 @@ function checkLimits(amount: bigint, currency: string, corridor: Corridor, platf
 }
 
 async function checkOwnership(
-  destination: AccountEnd,
+  destination: Destination,
   receivingMinor: bigint,
   rates: RatesProvider,
   now: Date,
 ): Promise<void> {
-  if (destination.kind === 'INTERNAL') return;
+  if (destination.kind !== 'EXTERNAL') return;
   const { status } = destination.account;
   if (status === 'ACTIVE') return;
   if (status === 'UNVERIFIED') throw reject('EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED');

@@ -1,7 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type AccountState, account, insufficientFunds } from '../../../../libs/domain/accounts/account.ts';
 import { type CustomerState } from '../../../../libs/domain/customers/customer.ts';
-import type { PaymentTerms, PaymentTexts } from '../../../../libs/domain/payments/payment.events.ts';
+import type {
+  PaymentDestination,
+  PaymentTerms,
+  PaymentTexts,
+} from '../../../../libs/domain/payments/payment.events.ts';
 import { completePayment } from '../../../../libs/domain/payments/payment.process.ts';
 import {
   ExecutePayment,
@@ -14,6 +18,7 @@ import {
 import { platformPublicId, tenantIdOf } from '../../../../libs/domain/platforms/platform.ts';
 import { type Clock, timestamp } from '../../../../libs/kernel/clock.ts';
 import { Rejection, reject, rejectFields } from '../../../../libs/kernel/errors.ts';
+import { parsePublicId, publicId } from '../../../../libs/kernel/ids.ts';
 import type { RailsOf } from '../../../../libs/providers/rails.port.ts';
 import type { Caller } from '../../../../libs/runtime/caller.ts';
 import { ClaimIds } from '../../../../libs/runtime/claims.ts';
@@ -24,12 +29,13 @@ import { type Quote, quoteView } from '../../../../projections/quote.view.ts';
 import { platformAccountId } from '../../../shared/provision.ts';
 import { RAILS } from '../ports.ts';
 import { PROVIDERS, type Providers, providerOf } from '../providers.ts';
+import { Receivers } from '../receivers/receivers.ts';
 import { API_SETTINGS, type ApiSettings, CLOCK } from '../settings.ts';
 import type { QuoteBody } from './quotes.bodies.ts';
 import {
-  type AccountEnd,
   checkEnds,
   checkReadiness,
+  type Destination,
   destinationOf,
   endOf,
   isAwaited,
@@ -40,6 +46,7 @@ import {
 } from './quotes.facts.ts';
 import { fundingOf, realtimeSource } from './quotes.funding.ts';
 import { priceOf } from './quotes.pricing.ts';
+import { umaDestination, umaEnd } from './quotes.uma.ts';
 
 /** How long a quote can be executed (facts §2). */
 const VALID_MS = 5 * 60 * 1_000;
@@ -62,6 +69,7 @@ export class Quoting {
     @Inject(Driver) private readonly driver: Driver,
     @Inject(PROVIDERS) private readonly providers: Providers,
     @Inject(ClaimIds) private readonly claimIds: ClaimIds,
+    @Inject(Receivers) private readonly receivers: Receivers,
     @Inject(RAILS) private readonly railsOf: RailsOf,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(API_SETTINGS) private readonly settings: ApiSettings,
@@ -135,17 +143,17 @@ export class Quoting {
     const { tenant } = caller;
     const [source, destination] = await this.ends(caller, body);
     const platform = await platformOf(this.writePath, tenant);
-    const actingFor = body.source.sourceType === 'ACCOUNT' ? body.source.customerId : undefined;
+    const named = body.source.sourceType === 'ACCOUNT' ? body.source.customerId : undefined;
+    const actingFor = named && parsePublicId('Customer', named);
     const payer = await payerOf(this.writePath, tenant, source, destination, actingFor);
     checkReadiness(payer, platform);
-    const namedRail = body.destination.destinationType === 'ACCOUNT' ? body.destination.paymentRail : undefined;
-    const to = destinationOf(destination, namedRail);
     const nowMs = this.clock.nowMs();
     const type = isCollected(source) && destination.kind === 'INTERNAL' ? 'INCOMING' : 'OUTGOING';
     const rates = providerOf(this.providers, 'rates', tenant);
     const priced = await priceOf(body, type, source, destination, platform, rates, new Date(nowMs));
     const { terms, dailyLimitMinor } = priced;
-    if (source.kind !== 'INTERNAL' || destination.kind !== 'INTERNAL') this.checkRails(caller);
+    if (source.kind !== 'INTERNAL' || destination.kind === 'EXTERNAL') this.checkRails(caller);
+    const to = await this.destination(caller, body, destination, terms, payer);
     const reference = `PAY-${caller.newId('reference').slice(-12).toUpperCase()}`;
     return {
       tenantId: platform.tenantId,
@@ -162,7 +170,7 @@ export class Quoting {
       ...(body.purposeOfPayment !== undefined && { purposeOfPayment: body.purposeOfPayment }),
       reference,
       expiresAt: timestamp(nowMs + VALID_MS * this.settings.sandboxTimeScale),
-      ...textsOf(body, source),
+      ...textsOf(body, source, destination),
     };
   }
 
@@ -192,20 +200,34 @@ export class Quoting {
     return { funding: await fundingOf(this.writePath, tenant, provider, source, request, payer) };
   }
 
-  private async ends(caller: Caller, { source, destination, lookupId }: QuoteBody): Promise<[Source, AccountEnd]> {
-    if (destination.destinationType !== 'ACCOUNT')
-      throw notYet(`destination.destinationType ${destination.destinationType}`);
-    if (lookupId !== undefined) throw reject('LOOKUP_REQUEST_NOT_FOUND');
+  private async ends(caller: Caller, { source, destination, lookupId }: QuoteBody): Promise<[Source, Destination]> {
     const { tenant } = caller;
-    const to = () => endOf(this.writePath, tenant, destination.accountId, 'destination.accountId');
+    const to = async (sourceCurrency: string | undefined): Promise<Destination> => {
+      if (destination.destinationType === 'UMA_ADDRESS')
+        return umaEnd(this.receivers, tenant, destination, lookupId, sourceCurrency);
+      const end = await endOf(this.writePath, tenant, destination.accountId, 'destination.accountId');
+      this.receivers.checkLookup(tenant, lookupId, publicId('ExternalAccount', end.id));
+      return end;
+    };
     if (source.sourceType !== 'ACCOUNT') {
-      const toAccount = await to();
-      return [await realtimeSource(this.writePath, this.claimIds, tenant, source, toAccount), toAccount];
+      const end = await to(source.currency);
+      return [await realtimeSource(this.writePath, this.claimIds, tenant, source, end), end];
     }
     const from = await endOf(this.writePath, tenant, source.accountId, 'source.accountId');
-    const toAccount = await to();
-    checkEnds(from, toAccount);
-    return [from, toAccount];
+    const end = await to(from.currency);
+    checkEnds(from, end);
+    return [from, end];
+  }
+
+  private async destination(
+    { tenant }: Caller,
+    { destination, senderCustomerInfo = {} }: QuoteBody,
+    end: Destination,
+    terms: PaymentTerms,
+    payer: CustomerState | undefined,
+  ): Promise<PaymentDestination> {
+    if (end.kind === 'UMA') return umaDestination(this.receivers, tenant, end, terms, payer, senderCustomerInfo);
+    return destinationOf(end, destination.destinationType === 'ACCOUNT' ? destination.paymentRail : undefined);
   }
 
   private checkRails({ tenant }: Caller): void {
@@ -219,7 +241,10 @@ export class Quoting {
     const idOf = (end: { kind: string; accountId: string }) =>
       `${end.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount'}:${end.accountId}`;
     const from = await endOf(this.writePath, tenant, idOf(source), 'source.accountId');
-    const to = await endOf(this.writePath, tenant, idOf(destination), 'destination.accountId');
+    const to =
+      destination.kind === 'UMA'
+        ? ({ kind: 'UMA', id: '' } as const) // whether it can be paid is its own platform's to check
+        : await endOf(this.writePath, tenant, idOf(destination), 'destination.accountId');
     checkEnds(from, to);
     checkReadiness(
       await payerOf(this.writePath, tenant, from, to, undefined),
@@ -230,10 +255,16 @@ export class Quoting {
 
 const isCollected = (source: Source): boolean => source.kind === 'EXTERNAL' && !isAwaited(source);
 
-const textsOf = ({ description, remittanceInformation }: QuoteBody, source: Source): PaymentTexts => ({
+const textsOf = (
+  { description, remittanceInformation, senderCustomerInfo }: QuoteBody,
+  source: Source,
+  destination: Destination,
+): PaymentTexts => ({
   ...(description !== undefined && { description }),
   ...(remittanceInformation !== undefined && { remittanceInformation }),
   ...(source.kind === 'REALTIME' && source.umaAddress !== undefined && { sourceUmaAddress: source.umaAddress }),
+  ...(destination.kind === 'UMA' && { destinationUmaAddress: destination.receiver.address }),
+  ...(senderCustomerInfo && { senderCustomerInfo: { ...senderCustomerInfo } }),
 });
 
 function ownerOf({ tenant }: Caller, payer: CustomerState | undefined) {
@@ -250,6 +281,3 @@ function refusalOf({ refusal }: PaymentState): Rejection {
     ? insufficientFunds()
     : reject(code, reason === undefined ? undefined : { reason });
 }
-
-const notYet = (what: string) =>
-  reject('NOT_IMPLEMENTED', { reason: 'VARIANT_NOT_AVAILABLE' }, `${what} is not available yet.`);

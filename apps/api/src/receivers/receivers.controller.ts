@@ -3,7 +3,7 @@ import {
   type ExternalAccountState,
   externalAccount,
 } from '../../../../libs/domain/external-accounts/external-account.ts';
-import { type PlatformState, platform, tenantIdOf } from '../../../../libs/domain/platforms/platform.ts';
+import { tenantIdOf } from '../../../../libs/domain/platforms/platform.ts';
 import { reject } from '../../../../libs/kernel/errors.ts';
 import { parsePublicId, publicId } from '../../../../libs/kernel/ids.ts';
 import type { Tenant } from '../../../../libs/kernel/messages.ts';
@@ -59,13 +59,11 @@ export class ReceiversController {
   ) {
     const payer = await this.receivers.payer(tenant, query);
     const account = await this.account(tenant, id);
-    const { state } = await this.writePath.state<PlatformState>(platform, tenantIdOf(tenant));
-    const supported = state.supportedCurrencies.find((one) => one.currencyCode === account.currency);
     const taken = {
       code: account.currency,
       minMinor: 1n,
       maxMinor: MAX_PAYMENT_AMOUNT,
-      requiredPayerFields: supported?.requiredCounterpartyFields ?? [],
+      requiredPayerFields: [], // a bank asks nothing about the payer
     };
     const accountId = publicId('ExternalAccount', account.externalAccountId);
     return { ...(await this.receivers.view(tenant, payer, accountId, [taken])), accountId };
