@@ -8,6 +8,7 @@ import { incomingPayment } from './incoming-payments/incoming-payment.ts';
 import { operation } from './operations/operation.ts';
 import { payment } from './payments/payment.ts';
 import { platform } from './platforms/platform.ts';
+import { sweep } from './sweeps/sweep.ts';
 import { token } from './tokens/token.ts';
 
 /** Every decider of the platform. Command handlers, the codec and the audit tools are made from this list. */
@@ -21,5 +22,6 @@ export const deciders: readonly AnyDecider[] = [
   incomingPayment,
   externalAccount,
   umaDeposit,
+  sweep,
   operation,
 ];

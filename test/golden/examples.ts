@@ -1,4 +1,4 @@
-import type { AccountEvent, Deposit, Leg } from '../../libs/domain/accounts/account.events.ts';
+import type { AccountEvent, Deposit, Leg, SweepRule } from '../../libs/domain/accounts/account.events.ts';
 import type { ClaimEvent } from '../../libs/domain/claims/claim.events.ts';
 import type { CustomerEvent } from '../../libs/domain/customers/customer.events.ts';
 import type { ExternalAccountEvent } from '../../libs/domain/external-accounts/external-account.events.ts';
@@ -7,6 +7,7 @@ import type { IncomingPaymentEvent } from '../../libs/domain/incoming-payments/i
 import type { OperationEvent } from '../../libs/domain/operations/operation.events.ts';
 import type { PaymentEvent } from '../../libs/domain/payments/payment.events.ts';
 import type { PlatformEvent } from '../../libs/domain/platforms/platform.events.ts';
+import type { SweepEvent } from '../../libs/domain/sweeps/sweep.events.ts';
 import type { TokenEvent } from '../../libs/domain/tokens/token.events.ts';
 
 type StoredEvent =
@@ -18,6 +19,7 @@ type StoredEvent =
   | OperationEvent
   | PaymentEvent
   | PlatformEvent
+  | SweepEvent
   | TokenEvent
   | UmaDepositEvent;
 
@@ -50,6 +52,15 @@ const deposit: Deposit = {
   platformCustomerId: 'user-42',
   reference: 'FUND-0199DD29',
 };
+const sweepId = '0199dd29-8888-7000-8000-0000000000a8';
+const sweepRule: SweepRule = {
+  canonicalAccountId: '0199dd29-9999-7000-8000-0000000000a9',
+  destination: { kind: 'EXTERNAL', accountId: externalAccountId, paymentRail: 'ACH' },
+  purposeOfPayment: 'SELF',
+  minimumMinor: 1n,
+  maximumMinor: 1_000_000_000n,
+};
+const sweepTexts = { label: 'Rent', description: 'Rent of flat 3', remittanceInformation: 'Inv. 7' };
 const outcome = { externalAccountId, challengeId, method: 'WALLET_SIGNATURE', previousStatus: 'UNVERIFIED' } as const;
 
 /**
@@ -73,6 +84,68 @@ export const examples: { readonly [T in StoredEvent['type']]?: Extract<StoredEve
   FundsVoided: leg,
   AccountClosed: { accountId },
   AccountReopened: { accountId },
+  SweepRuleSet: { accountId, subject: customerId, rule: sweepRule, ...sweepTexts },
+  SweepRequested: { accountId, paymentId, amountMinor: 12_345n },
+  SweepsStarted: { accountId, paymentIds: [paymentId] },
+
+  SweepStarted: {
+    sweepId,
+    tenantId,
+    customerId,
+    platformCustomerId: 'user-42',
+    accountId,
+    canonicalAccountId: sweepRule.canonicalAccountId,
+    destination: sweepRule.destination,
+    currency: 'USD',
+    amountMinor: 12_345n,
+    incomingPaymentId: paymentId,
+  },
+  SweepQuoted: {
+    sweepId,
+    subject: customerId,
+    quote: {
+      paymentId,
+      tenantId,
+      type: 'OUTGOING',
+      customerId,
+      platformCustomerId: 'user-42',
+      source: { kind: 'INTERNAL', accountId, currency: 'USD', customerId },
+      destination: {
+        kind: 'EXTERNAL',
+        accountId: externalAccountId,
+        currency: 'USD',
+        paymentRail: 'ACH',
+        railSelectionMode: 'MANUAL',
+      },
+      terms: {
+        sendingCurrency: 'USD',
+        receivingCurrency: 'USD',
+        sendingMinor: 12_345n,
+        receivingMinor: 12_345n,
+        serviceFeeMinor: 0n,
+        platformFeeMinor: 0n,
+        convertedMinor: 12_345n,
+        exchangeRate: '1',
+        rateAsOf: '2025-10-13T12:00:00.000Z',
+      },
+      dailyLimitMinor: 5_000_000_000n,
+      immediatelyExecute: true,
+      day: '2025-10-13',
+      purposeOfPayment: 'SELF',
+      reference: 'SWEEP-0199DD29',
+      expiresAt: '2025-10-13T12:05:00.000Z',
+    },
+    description: 'Rent of flat 3',
+    remittanceInformation: 'Inv. 7',
+  },
+  SweepSent: { sweepId, paymentId },
+  SweepPending: { sweepId, checkAt: '2025-10-13T12:00:30.000Z' },
+  SweepWoken: { sweepId },
+  SweepCompleted: { sweepId },
+  SweepFailed: { sweepId, reason: 'NO_ELIGIBLE_RAIL' },
+  SweepFallbackReturned: { sweepId, checkAt: '2025-10-13T12:00:30.000Z' },
+  SweepFellBack: { sweepId },
+  SweepLost: { sweepId },
 
   ValueClaimed: { claimId, rule: 'UMA_ADDRESS', owner: customerId },
   ValueReleased: { claimId, rule: 'UMA_ADDRESS', owner: customerId },
@@ -124,6 +197,8 @@ export const examples: { readonly [T in StoredEvent['type']]?: Extract<StoredEve
   ClaimForgone: { customerId, claimId, epoch: 1 },
   VerificationStarted: { customerId, status: 'PENDING' },
   VerificationResolved: { customerId, status: 'APPROVED' },
+  RuleAccountRequested: { customerId, accountId, currency: 'USD', rule: sweepRule, ...sweepTexts },
+  RuleAccountsOpened: { customerId, accountIds: [accountId] },
 
   ExternalAccountAdded: {
     externalAccountId,

@@ -1,4 +1,5 @@
 import type { Event } from '../../kernel/messages.ts';
+import type { PaymentRail } from '../../kernel/rails.ts';
 
 /** Whose an internal account is: the customer's, or the platform's own when `customerId` is absent. */
 export interface AccountOpenedData {
@@ -13,6 +14,36 @@ export interface AccountOpenedData {
 }
 
 export type AccountType = 'INTERNAL_FIAT' | 'INTERNAL_CRYPTO' | 'EMBEDDED_WALLET' | 'RULE_BASED';
+
+/** Where money that arrives on a `RULE_BASED` account goes on to at once (facts §4). */
+export interface SweepRule {
+  /** The holder's ordinary account of the same currency: takes what cannot be swept. */
+  canonicalAccountId: string;
+  destination: { kind: 'INTERNAL' | 'EXTERNAL'; accountId: string; paymentRail?: PaymentRail };
+  purposeOfPayment?: string;
+  /** Least and most that one payment to the destination may be, in minor units of the account's currency. */
+  minimumMinor: bigint;
+  maximumMinor: bigint;
+}
+
+/** What people wrote about a rule and its payments; encrypted where it is stored. */
+export interface SweepTexts {
+  label?: string;
+  description?: string;
+  remittanceInformation?: string;
+}
+
+export const sweepTexts = [
+  'label',
+  'description',
+  'remittanceInformation',
+] as const satisfies readonly (keyof SweepTexts)[];
+
+/** Money that arrived and is to be swept, under the payment that brought it. */
+export interface Arrival {
+  paymentId: string;
+  amountMinor: bigint;
+}
 
 /**
  * One leg of the ledger. `counterpart` is the account or system account on the other side, so that every event is a balanced entry.
@@ -64,7 +95,10 @@ export type AccountEvent =
   | Event<'FundsPosted', Leg>
   | Event<'FundsVoided', Leg>
   | Event<'AccountClosed', { accountId: string }>
-  | Event<'AccountReopened', { accountId: string }>;
+  | Event<'AccountReopened', { accountId: string }>
+  | Event<'SweepRuleSet', { accountId: string; subject: string; rule: SweepRule } & SweepTexts>
+  | Event<'SweepRequested', { accountId: string } & Arrival>
+  | Event<'SweepsStarted', { accountId: string; paymentIds: readonly string[] }>;
 
 export const accountEventTypes = [
   'AccountOpened',
@@ -76,4 +110,7 @@ export const accountEventTypes = [
   'FundsVoided',
   'AccountClosed',
   'AccountReopened',
+  'SweepRuleSet',
+  'SweepRequested',
+  'SweepsStarted',
 ] as const satisfies readonly AccountEvent['type'][];

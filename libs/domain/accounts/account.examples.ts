@@ -1,7 +1,8 @@
-import type { AccountEvent, AccountOpenedData, Deposit, Leg } from './account.events.ts';
+import type { AccountEvent, AccountOpenedData, Deposit, Leg, SweepRule } from './account.events.ts';
 import {
   type AccountCommand,
   CloseAccount,
+  ConfirmSweepsStarted,
   CreditAccount,
   DebitAccount,
   OpenAccount,
@@ -56,6 +57,22 @@ export const posted = moved('FundsPosted');
 export const voided = moved('FundsVoided');
 export const closed: AccountEvent = { type: 'AccountClosed', data: { accountId } };
 
+/** What arrives goes on to an account of somebody else. */
+export const rule: SweepRule = {
+  canonicalAccountId: '0199d8a0-0000-7000-8000-00000000000b',
+  destination: { kind: 'INTERNAL', accountId: '0199d8a0-0000-7000-8000-00000000000c' },
+  minimumMinor: 1n,
+  maximumMinor: 1_000_000n,
+};
+export const ruleSet: AccountEvent = {
+  type: 'SweepRuleSet',
+  data: { accountId, subject: opening.customerId!, rule, label: 'Rent' },
+};
+export const requested = (amountMinor: bigint, paymentId = 'D1'): AccountEvent => ({
+  type: 'SweepRequested',
+  data: { accountId, paymentId, amountMinor },
+});
+
 /** A command of each name, fit for an account with 100 of which payment P1 holds what it moves. */
 export const commands = {
   OpenAccount: new OpenAccount(opening),
@@ -67,6 +84,7 @@ export const commands = {
   VoidFunds: new VoidFunds(leg(50n)),
   CloseAccount: new CloseAccount({ accountId }),
   ReopenAccount: new ReopenAccount({ accountId }),
+  ConfirmSweepsStarted: new ConfirmSweepsStarted({ accountId, paymentIds: ['D1'] }),
 } satisfies Record<AccountCommand['type'], AccountCommand>;
 
 /** What an example ends with: the events, exactly and in order, or a refusal's code and reason. */
@@ -140,5 +158,36 @@ export const examples: readonly [title: string, given: readonly AccountEvent[], 
       [opened, closed],
       new ReceiveDeposit(deposit(1n)),
       ['CONFLICT', 'ACCOUNT_CLOSED'],
+    ],
+    [
+      'a rule-based account opens with its rule',
+      [],
+      new OpenAccount({ ...opening, type: 'RULE_BASED', rule, label: 'Rent' }),
+      [{ type: 'AccountOpened', data: { ...opening, type: 'RULE_BASED' } }, ruleSet],
+    ],
+    [
+      'a deposit on it asks for its sweep',
+      [opened, ruleSet],
+      new ReceiveDeposit(deposit(5n)),
+      [received(5n), requested(5n)],
+    ],
+    ['so does a payment to it', [opened, ruleSet], new CreditAccount(leg(5n)), [credited(5n), requested(5n, 'P1')]],
+    [
+      'what its own sweep gets back does not',
+      [opened, ruleSet],
+      new CreditAccount({ ...leg(5n), isRefund: true }),
+      [{ type: 'AccountCredited', data: { ...leg(5n), isRefund: true } }],
+    ],
+    [
+      'a sweep that began is not asked for any more',
+      [
+        opened,
+        ruleSet,
+        received(5n),
+        requested(5n),
+        { type: 'SweepsStarted', data: { accountId, paymentIds: ['D1'] } },
+      ],
+      new ConfirmSweepsStarted({ accountId, paymentIds: ['D1'] }),
+      [],
     ],
   ];

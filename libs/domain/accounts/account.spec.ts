@@ -5,7 +5,18 @@ import { Rejection } from '../../kernel/errors.ts';
 import { fromJson, toJson } from '../../kernel/json.ts';
 import type { Event } from '../../kernel/messages.ts';
 import type { AccountEvent, Leg } from './account.events.ts';
-import { closed, commands, examples, leg, opened, opening, pended, posted, received } from './account.examples.ts';
+import {
+  closed,
+  commands,
+  examples,
+  leg,
+  opened,
+  opening,
+  pended,
+  posted,
+  received,
+  requested,
+} from './account.examples.ts';
 import {
   type AccountState,
   accountTransitions,
@@ -18,8 +29,13 @@ import {
 /** The state after the events that lead to a status, such that the command of that name fits. */
 function stateFor(status: string, command: keyof typeof commands): AccountState {
   const held = command === 'PostFunds' || command === 'VoidFunds' ? [pended(50n)] : [];
+  const arrived = command === 'ConfirmSweepsStarted' ? [requested(100n)] : [];
   const funded = command === 'CloseAccount' ? [] : [received(100n), ...held];
-  const history = { NONE: [], ACTIVE: [opened, ...funded], CLOSED: [opened, closed] }[status];
+  const history = {
+    NONE: [],
+    ACTIVE: [opened, ...funded, ...arrived],
+    CLOSED: [opened, ...arrived, closed],
+  }[status];
   return given(decider, ...(history ?? [])).state;
 }
 

@@ -3,9 +3,19 @@ import { type Rejection, reject } from '../../kernel/errors.ts';
 import { command, type Stamped } from '../../kernel/messages.ts';
 import { MAX_PAYMENT_AMOUNT } from '../../kernel/money.ts';
 import { transitions } from '../../kernel/transitions.ts';
-import type { AccountEvent, AccountOpenedData, Deposit, Leg } from './account.events.ts';
+import {
+  type AccountEvent,
+  type AccountOpenedData,
+  type Arrival,
+  type Deposit,
+  type Leg,
+  type SweepRule,
+  type SweepTexts,
+  sweepTexts,
+} from './account.events.ts';
 
-export class OpenAccount extends command('OpenAccount')<AccountOpenedData>() {}
+/** With a `rule` for accounts of the type `RULE_BASED`, and for those only. */
+export class OpenAccount extends command('OpenAccount')<AccountOpenedData & { rule?: SweepRule } & SweepTexts>() {}
 /** Money from outside arrives on the account. */
 export class ReceiveDeposit extends command('ReceiveDeposit')<Deposit>() {}
 /** Final at once. */
@@ -22,6 +32,11 @@ export class VoidFunds extends command('VoidFunds')<Leg>() {}
 export class CloseAccount extends command('CloseAccount')<{ accountId: string }>() {}
 /** Takes a closing back: the deletion that it was part of was refused. */
 export class ReopenAccount extends command('ReopenAccount')<{ accountId: string }>() {}
+/** The sweeps of what these payments brought have begun. */
+export class ConfirmSweepsStarted extends command('ConfirmSweepsStarted')<{
+  accountId: string;
+  paymentIds: readonly string[];
+}>() {}
 
 export type AccountCommand =
   | OpenAccount
@@ -32,11 +47,12 @@ export type AccountCommand =
   | PostFunds
   | VoidFunds
   | CloseAccount
-  | ReopenAccount;
+  | ReopenAccount
+  | ConfirmSweepsStarted;
 
 export type AccountStatus = 'NONE' | 'ACTIVE' | 'CLOSED';
 
-export interface AccountState extends Omit<AccountOpenedData, 'accountId'> {
+export interface AccountState extends Omit<AccountOpenedData, 'accountId'>, SweepTexts {
   accountId: string;
   status: AccountStatus;
   postedMinor: bigint;
@@ -46,6 +62,10 @@ export interface AccountState extends Omit<AccountOpenedData, 'accountId'> {
   reservations: Readonly<Record<string, { heldMinor: bigint }>>;
   /** What was sent on the latest day on which something was. */
   sent?: { day: string; sentMinor: bigint };
+  /** Of `RULE_BASED` accounts. */
+  rule?: SweepRule;
+  /** What arrived and whose sweep has not begun yet. */
+  arrivals?: readonly Arrival[];
   createdAt: string;
   updatedAt: string;
 }
@@ -69,6 +89,8 @@ const table = transitions<AccountStatus, AccountCommand['type']>(
     ['ACTIVE', 'CloseAccount', 'CLOSED', 'AccountClosed'],
     ['CLOSED', 'ReopenAccount', 'ACTIVE', 'AccountReopened'],
     ['ACTIVE', 'ReopenAccount', 'ACTIVE', 'nothing'],
+    ['ACTIVE', 'ConfirmSweepsStarted', 'ACTIVE', 'SweepsStarted'],
+    ['CLOSED', 'ConfirmSweepsStarted', 'CLOSED', 'SweepsStarted'],
     ...(
       [
         'ReceiveDeposit',
@@ -79,6 +101,7 @@ const table = transitions<AccountStatus, AccountCommand['type']>(
         'VoidFunds',
         'CloseAccount',
         'ReopenAccount',
+        'ConfirmSweepsStarted',
       ] as const
     ).map((name) => ['NONE', name, missing] as const),
     ...(
@@ -109,18 +132,43 @@ function decide(state: AccountState, { type, data }: AccountCommand): AccountEve
   if (refusal) return refusal;
   switch (type) {
     case 'OpenAccount':
-      return [{ type: 'AccountOpened', data }];
+      return opened(data);
     case 'CloseAccount':
       if (state.postedMinor !== 0n || state.pendingMinor !== 0n) return notEmpty();
       return [{ type: 'AccountClosed', data }];
     case 'ReopenAccount':
       return state.status === 'ACTIVE' ? [] : [{ type: 'AccountReopened', data }];
-    default:
-      return decideLeg(state, type, data);
+    case 'ConfirmSweepsStarted': {
+      const paymentIds = data.paymentIds.filter((id) => state.arrivals?.some(({ paymentId }) => paymentId === id));
+      return paymentIds.length > 0 ? [{ type: 'SweepsStarted', data: { ...data, paymentIds } }] : [];
+    }
+    default: {
+      const decision = decideLeg(state, type, data);
+      return Array.isArray(decision) ? [...decision, ...sweepOf(state, type, data)] : decision;
+    }
   }
 }
 
-type LegCommand = Exclude<AccountCommand, OpenAccount | CloseAccount | ReopenAccount>;
+type LegCommand = Exclude<AccountCommand, OpenAccount | CloseAccount | ReopenAccount | ConfirmSweepsStarted>;
+
+function opened({ rule, ...given }: OpenAccount['data']): AccountEvent[] {
+  const texts: SweepTexts = {};
+  const data: AccountOpenedData & SweepTexts = { ...given };
+  for (const name of sweepTexts) {
+    if (data[name] !== undefined) texts[name] = data[name];
+    delete data[name];
+  }
+  const { accountId, customerId, tenantId } = data;
+  const set = rule && { accountId, subject: customerId ?? tenantId, rule, ...texts };
+  return [{ type: 'AccountOpened', data }, ...(set ? [{ type: 'SweepRuleSet' as const, data: set }] : [])];
+}
+
+/** What arrives on a rule-based account is swept; what its own sweep gets back is that sweep's to move on. */
+function sweepOf({ rule }: AccountState, type: LegCommand['type'], leg: Leg): AccountEvent[] {
+  if (!rule || leg.isRefund || (type !== 'ReceiveDeposit' && type !== 'CreditAccount')) return [];
+  const { accountId, paymentId, amountMinor } = leg;
+  return [{ type: 'SweepRequested', data: { accountId, paymentId, amountMinor } }];
+}
 
 function decideLeg(state: AccountState, type: LegCommand['type'], leg: Leg): AccountEvent[] | Rejection {
   if (leg.amountMinor <= 0n) return reject('INVALID_AMOUNT');
@@ -189,6 +237,18 @@ function evolve(state: AccountState, event: AccountEvent & Stamped): AccountStat
       return { ...next, status: 'CLOSED' };
     case 'AccountReopened':
       return { ...next, status: 'ACTIVE' };
+    case 'SweepRuleSet': {
+      const { subject: _, ...set } = event.data;
+      return { ...next, ...set };
+    }
+    case 'SweepRequested': {
+      const { accountId: _, ...arrival } = event.data;
+      return { ...state, arrivals: [...(state.arrivals ?? []), arrival] };
+    }
+    case 'SweepsStarted': {
+      const { paymentIds } = event.data;
+      return { ...state, arrivals: state.arrivals?.filter(({ paymentId }) => !paymentIds.includes(paymentId)) ?? [] };
+    }
   }
 }
 
@@ -222,6 +282,7 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
     VoidFunds,
     CloseAccount,
     ReopenAccount,
+    ConfirmSweepsStarted,
   ],
   creates: ['OpenAccount'],
   initial: {
@@ -240,4 +301,5 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
   decide,
   evolve,
   version: 1,
+  personal: { SweepRuleSet: { subject: 'subject', fields: sweepTexts } },
 };

@@ -1,4 +1,5 @@
 import type { Event } from '../../kernel/messages.ts';
+import type { SweepRule, SweepTexts } from '../accounts/account.events.ts';
 import type { acceptanceMethods, CustomerType, Profile } from './customer.profile.ts';
 
 export const verificationStatuses = ['UNVERIFIED', 'PENDING', 'APPROVED', 'REJECTED', 'HOLD'] as const;
@@ -60,6 +61,13 @@ export interface CustomerUpdatedData {
   accounts: string[];
 }
 
+/** A further account that the customer is about to have: its rule says where its money goes on to. */
+export interface RuleAccountRequest extends SweepTexts {
+  accountId: string;
+  currency: string;
+  rule: SweepRule;
+}
+
 /** Facts of a customer. */
 export type CustomerEvent =
   | Event<'CustomerCreated', CustomerCreatedData>
@@ -75,7 +83,9 @@ export type CustomerEvent =
   | Event<'CreationAbandoned', { customerId: string }>
   | Event<'ClaimForgone', { customerId: string; claimId: string; epoch: number }>
   | Event<'VerificationStarted', { customerId: string; status: VerificationStatus }>
-  | Event<'VerificationResolved', { customerId: string; status: VerificationStatus }>;
+  | Event<'VerificationResolved', { customerId: string; status: VerificationStatus }>
+  | Event<'RuleAccountRequested', { customerId: string } & RuleAccountRequest>
+  | Event<'RuleAccountsOpened', { customerId: string; accountIds: readonly string[] }>;
 
 /** Those that change what the API shows of a customer. */
 export const customerEventTypes = [

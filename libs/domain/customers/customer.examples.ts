@@ -1,5 +1,5 @@
 import type { Event } from '../../kernel/messages.ts';
-import type { CustomerEvent, HeldClaim } from './customer.events.ts';
+import type { CustomerEvent, HeldClaim, RuleAccountRequest } from './customer.events.ts';
 import { CreateCustomer } from './customer.ts';
 
 export const customerId = '0199dd29-5d53-7000-8000-0242ac120002';
@@ -31,6 +31,18 @@ export const createdExample = {
   type: 'CustomerCreated',
   data: { ...createdData, isAwaitingTerms: false, accounts: ['USD', 'EUR'] },
 } as const satisfies CustomerEvent;
+
+export const ruleAccountExample: RuleAccountRequest = {
+  accountId: '0199dd29-0000-7000-8000-0000000000a1',
+  currency: 'USD',
+  label: 'Rent',
+  rule: {
+    canonicalAccountId: '0199dd29-0000-7000-8000-0000000000a2',
+    destination: { kind: 'EXTERNAL', accountId: '0199dd29-0000-7000-8000-0000000000a3', paymentRail: 'ACH' },
+    minimumMinor: 1n,
+    maximumMinor: 1_000_000n,
+  },
+};
 
 const fact = (type: CustomerEvent['type'], more: object = {}): Event => ({ type, data: { customerId, ...more } });
 

@@ -7,6 +7,7 @@ import {
   customerHistories,
   customerId,
   platformClaim,
+  ruleAccountExample,
   tenantId,
   umaClaim,
 } from './customer.examples.ts';
@@ -91,4 +92,38 @@ describe('a customer being deleted', () => {
 test('a customer that does not exist has nothing to do', () => {
   expect(inStatus('NONE')).toBeUndefined();
   expect(inStatus('ABANDONED')).toBeUndefined();
+});
+
+describe('a rule-based account', () => {
+  const requested = { type: 'RuleAccountRequested', data: { customerId, ...ruleAccountExample } };
+  const history = [...customerHistories['ACTIVE']!, requested];
+  const opened = { type: 'RuleAccountsOpened', data: { customerId, accountIds: [ruleAccountExample.accountId] } };
+
+  test('is opened with its rule, once', () => {
+    const step = stepOf(...history);
+    expect(plain(step)).toEqual([
+      {
+        command: 'OpenAccount',
+        tenantId,
+        customerId,
+        platformCustomerId: 'amina-1',
+        type: 'RULE_BASED',
+        ...ruleAccountExample,
+      },
+    ]);
+    expect(step.after(refused(0, 'ACCOUNT_EXISTS')).data).toEqual(opened.data);
+  });
+
+  test('is closed and opened again by its id', () => {
+    const deleting = [...history, opened, { type: 'CustomerDeletionStarted', data: { customerId } }];
+    expect(stepOf(...deleting).sends.map(({ data }) => (data as { accountId: string }).accountId)).toEqual([
+      ruleAccountExample.accountId,
+      usd,
+      eur,
+    ]);
+    const refusal = { type: 'CustomerDeletionRefused', data: { customerId, closed: [ruleAccountExample.accountId] } };
+    expect(plain(stepOf(...deleting, refusal))).toEqual([
+      { command: 'ReopenAccount', accountId: ruleAccountExample.accountId },
+    ]);
+  });
 });

@@ -1,4 +1,4 @@
-import { derivedUuid } from '../../kernel/ids.ts';
+import { derivedUuid, isUuid } from '../../kernel/ids.ts';
 import { internalAccountType } from '../../kernel/money.ts';
 import type { Process, Refused, Step } from '../../kernel/process.ts';
 import { CloseAccount, OpenAccount, ReopenAccount } from '../accounts/account.ts';
@@ -7,6 +7,7 @@ import {
   ConfirmAccountsClosed,
   ConfirmAccountsOpened,
   ConfirmClaimsReleased,
+  ConfirmRuleAccountsOpened,
   type CustomerState,
   customer,
   DeleteCustomer,
@@ -18,11 +19,15 @@ import {
 export const customerAccountId = (customerId: string, currency: string): string =>
   derivedUuid('account', customerId, currency);
 
+/** The account that a list of accounts to close names: by its currency, or a rule-based one by its id. */
+const namedAccountId = (customerId: string, name: string): string =>
+  isUuid(name) ? name : customerAccountId(customerId, name);
+
 /** What is still to be done for a customer. What was done before the crash is done once: the ids of the sends say so. */
 function next(state: CustomerState): Step | undefined {
   switch (state.status) {
     case 'ACTIVE':
-      return state.accountsToOpen.length > 0 ? opening(state) : releasing(state);
+      return state.accountsToOpen.length > 0 ? opening(state) : (openingByRule(state) ?? releasing(state));
     case 'DELETING':
       return closing(state);
     case 'RESTORING':
@@ -52,10 +57,22 @@ function opening({ customerId, tenantId, platformCustomerId, accountsToOpen }: C
   };
 }
 
+function openingByRule(state: CustomerState): Step | undefined {
+  const { customerId, tenantId, platformCustomerId, ruleAccountsToOpen = [] } = state;
+  if (ruleAccountsToOpen.length === 0) return undefined;
+  const holder = { tenantId, customerId, platformCustomerId, type: 'RULE_BASED' as const };
+  const accountIds = ruleAccountsToOpen.map(({ accountId }) => accountId);
+  return {
+    sends: ruleAccountsToOpen.map((request) => new OpenAccount({ ...holder, ...request })),
+    after: (refused?: Refused) =>
+      new ConfirmRuleAccountsOpened({ customerId, accountIds: done(accountIds, refused, 'ACCOUNT_EXISTS') }),
+  };
+}
+
 /** The first account that still holds money ends the deletion. */
 function closing({ customerId, accountsToClose }: CustomerState): Step {
   return {
-    sends: accountsToClose.map((currency) => new CloseAccount({ accountId: customerAccountId(customerId, currency) })),
+    sends: accountsToClose.map((name) => new CloseAccount({ accountId: namedAccountId(customerId, name) })),
     after(refused?: Refused) {
       if (!refused) return new DeleteCustomer({ customerId });
       if (reasonOf(refused) === 'ACCOUNT_NOT_EMPTY') {
@@ -68,9 +85,7 @@ function closing({ customerId, accountsToClose }: CustomerState): Step {
 
 function reopening({ customerId, accountsToReopen }: CustomerState): Step {
   return {
-    sends: accountsToReopen.map(
-      (currency) => new ReopenAccount({ accountId: customerAccountId(customerId, currency) }),
-    ),
+    sends: accountsToReopen.map((name) => new ReopenAccount({ accountId: namedAccountId(customerId, name) })),
     after: (refused?: Refused) => {
       if (refused) throw unexpected(refused);
       return new RestoreCustomer({ customerId });
@@ -113,6 +128,7 @@ export const serveCustomer: Process<CustomerState> = {
     'CustomerDeletionStarted',
     'CustomerDeletionRefused',
     'CustomerDeleted',
+    'RuleAccountRequested',
   ],
   next,
   dueAt: () => undefined,

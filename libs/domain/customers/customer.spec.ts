@@ -7,6 +7,7 @@ import {
   customerId,
   openedExample,
   platformClaim,
+  ruleAccountExample,
   umaClaim,
 } from './customer.examples.ts';
 import {
@@ -14,12 +15,14 @@ import {
   ConfirmAccountsClosed,
   ConfirmAccountsOpened,
   ConfirmClaimsReleased,
+  ConfirmRuleAccountsOpened,
   type CustomerState,
   customer,
   customerTransitions,
   DeleteCustomer,
   ErasePerson,
   RefuseDeletion,
+  RequestRuleAccount,
   ResolveVerification,
   RestoreCustomer,
   StartDeletion,
@@ -37,6 +40,7 @@ describe('the life of a customer', () => {
       const state = inStatus(status);
       if (command === 'ConfirmAccountsOpened') return { ...state, accountsToOpen: ['USD'] };
       if (command === 'ConfirmClaimsReleased') return { ...state, claimsToRelease: [umaClaim] };
+      if (command === 'ConfirmRuleAccountsOpened') return { ...state, ruleAccountsToOpen: [ruleAccountExample] };
       return command === 'ResolveVerification' ? { ...state, verificationStatus: 'PENDING' as const } : state;
     },
     when: {
@@ -53,6 +57,11 @@ describe('the life of a customer', () => {
       AbandonClaim: new AbandonClaim({ customerId, claimId: newClaim.claimId, epoch: 4 }),
       StartVerification: new StartVerification({ customerId }),
       ResolveVerification: new ResolveVerification({ customerId, outcome: 'APPROVED' }),
+      RequestRuleAccount: new RequestRuleAccount({ customerId, ...ruleAccountExample }),
+      ConfirmRuleAccountsOpened: new ConfirmRuleAccountsOpened({
+        customerId,
+        accountIds: [ruleAccountExample.accountId],
+      }),
     },
   });
 });
@@ -196,4 +205,25 @@ test('reading a history whose key was destroyed gives the same state but for the
   const after = given(customer, erased, ...customerHistories.ERASED!.slice(1)).state;
   expect(after).toEqual(inStatus('ERASED'));
   expect(after.createdAt).toBe(AT);
+});
+
+describe('a rule-based account', () => {
+  const requested = { type: 'RuleAccountRequested', data: { customerId, ...ruleAccountExample } };
+  const opened = { type: 'RuleAccountsOpened', data: { customerId, accountIds: [ruleAccountExample.accountId] } };
+
+  test('is the customer’s before it is opened, and until then the customer cannot be deleted', () => {
+    const asked = given(customer, createdExample, openedExample, requested);
+    expect(asked.state).toMatchObject({
+      ruleAccounts: [ruleAccountExample.accountId],
+      ruleAccountsToOpen: [ruleAccountExample],
+    });
+    asked.when(new StartDeletion({ customerId })).rejects('CONFLICT', 'CHANGE_IN_PROGRESS');
+  });
+
+  test('is closed before the ordinary accounts, which take what it cannot sweep', () => {
+    const state = given(customer, createdExample, openedExample, requested, opened)
+      .when(new StartDeletion({ customerId }))
+      .state();
+    expect(state.accountsToClose).toEqual([ruleAccountExample.accountId, 'USD', 'EUR']);
+  });
 });

@@ -2,11 +2,13 @@ import type { Decider } from '../../kernel/decider.ts';
 import { type Rejection, reject } from '../../kernel/errors.ts';
 import { command, type Stamped } from '../../kernel/messages.ts';
 import { transitions } from '../../kernel/transitions.ts';
+import { sweepTexts } from '../accounts/account.events.ts';
 import type {
   CustomerCreatedData,
   CustomerEvent,
   CustomerUpdatedData,
   HeldClaim,
+  RuleAccountRequest,
   VerificationStatus,
 } from './customer.events.ts';
 import { mergedProfile, type Profile } from './customer.profile.ts';
@@ -41,6 +43,12 @@ export class ErasePerson extends command('ErasePerson')<{ customerId: string; ex
 export class AbandonClaim extends command('AbandonClaim')<{ customerId: string; claimId: string; epoch: number }>() {}
 /** A complete submission is checked. */
 export class StartVerification extends command('StartVerification')<{ customerId: string }>() {}
+/** A rule-based account is opened beside the ordinary ones (facts §4). */
+export class RequestRuleAccount extends command('RequestRuleAccount')<{ customerId: string } & RuleAccountRequest>() {}
+export class ConfirmRuleAccountsOpened extends command('ConfirmRuleAccountsOpened')<{
+  customerId: string;
+  accountIds: readonly string[];
+}>() {}
 /** `UNVERIFIED`: the submission has to be corrected. */
 export class ResolveVerification extends command('ResolveVerification')<{
   customerId: string;
@@ -60,7 +68,9 @@ export type CustomerCommand =
   | ErasePerson
   | AbandonClaim
   | StartVerification
-  | ResolveVerification;
+  | ResolveVerification
+  | RequestRuleAccount
+  | ConfirmRuleAccountsOpened;
 
 /** `ABANDONED`: its creation never happened and never will. `DELETING` and `RESTORING` are active to the public. */
 export type CustomerStatus = 'NONE' | 'ABANDONED' | 'ACTIVE' | 'DELETING' | 'RESTORING' | 'DELETED' | 'ERASED';
@@ -73,6 +83,10 @@ export interface CustomerState extends Omit<CustomerCreatedData, 'profile' | 'cl
   /** Currencies of the accounts that the customer has or is about to have. */
   accounts: readonly string[];
   accountsToOpen: readonly string[];
+  /** Ids of the rule-based accounts that the customer has or is about to have. */
+  ruleAccounts?: readonly string[];
+  ruleAccountsToOpen?: readonly RuleAccountRequest[];
+  /** Currencies, and ids of rule-based accounts. */
   accountsToClose: readonly string[];
   accountsToReopen: readonly string[];
   claimsToRelease: readonly HeldClaim[];
@@ -99,6 +113,9 @@ const deleted = reject('CUSTOMER_DELETED');
 const conflict = (reason: string, message?: string): Rejection => reject('CONFLICT', { reason }, message);
 const abandoned = conflict('CREATION_ABANDONED', 'This creation was given up. Repeat it with a new Idempotency-Key.');
 const leaving = conflict('DELETION_IN_PROGRESS', 'The customer is being deleted.');
+
+/** What only a customer can undergo that stays. */
+const changes = ['UpdateCustomer', 'StartVerification', 'ResolveVerification', 'RequestRuleAccount'] as const;
 
 /** The life of a customer. Of two rows for one cell the second one holds for what its comment says. */
 export const customerTransitions = transitions<CustomerStatus, CustomerCommand['type']>(
@@ -131,15 +148,13 @@ export const customerTransitions = transitions<CustomerStatus, CustomerCommand['
     ['ERASED', 'AbandonClaim', 'ERASED', 'ClaimForgone'],
     ['ACTIVE', 'StartVerification', 'ACTIVE', 'VerificationStarted'],
     ['ACTIVE', 'ResolveVerification', 'ACTIVE', 'VerificationResolved'],
-    ...(['UpdateCustomer', 'StartDeletion', 'ErasePerson', 'StartVerification', 'ResolveVerification'] as const).map(
+    ['ACTIVE', 'RequestRuleAccount', 'ACTIVE', 'RuleAccountRequested'],
+    ['ACTIVE', 'ConfirmRuleAccountsOpened', 'ACTIVE', 'RuleAccountsOpened'],
+    ...([...changes, 'StartDeletion', 'ErasePerson'] as const).map(
       (name) => [['NONE', 'ABANDONED'], name, missing] as const,
     ),
-    ...(['UpdateCustomer', 'StartDeletion', 'StartVerification', 'ResolveVerification'] as const).map(
-      (name) => [['DELETED', 'ERASED'], name, deleted] as const,
-    ),
-    ...(['UpdateCustomer', 'StartVerification', 'ResolveVerification'] as const).map(
-      (name) => [['DELETING', 'RESTORING'], name, leaving] as const,
-    ),
+    ...([...changes, 'StartDeletion'] as const).map((name) => [['DELETED', 'ERASED'], name, deleted] as const),
+    ...changes.map((name) => [['DELETING', 'RESTORING'], name, leaving] as const),
     ['RESTORING', 'StartDeletion', leaving],
   ],
   conflict('CUSTOMER_MOVED_ON'),
@@ -184,7 +199,7 @@ function decide(state: CustomerState, { type, data }: CustomerCommand): Customer
     }
     case 'StartDeletion':
       if (state.status === 'DELETING') return [];
-      if (state.accountsToOpen.length + state.claimsToRelease.length > 0) return conflict('CHANGE_IN_PROGRESS');
+      if (isUnfinished(state)) return conflict('CHANGE_IN_PROGRESS');
       return [{ type: 'CustomerDeletionStarted', data }];
     case 'ConfirmAccountsClosed':
       return [{ type: 'CustomerAccountsClosed', data }];
@@ -198,6 +213,12 @@ function decide(state: CustomerState, { type, data }: CustomerCommand): Customer
       return state.status === 'ERASED' ? [] : [{ type: 'PersonErased', data }];
     case 'AbandonClaim':
       return forgone(state, data);
+    case 'RequestRuleAccount':
+      return [{ type: 'RuleAccountRequested', data }];
+    case 'ConfirmRuleAccountsOpened': {
+      const accountIds = data.accountIds.filter((id) => state.ruleAccountsToOpen?.some((one) => one.accountId === id));
+      return accountIds.length > 0 ? [{ type: 'RuleAccountsOpened', data: { customerId, accountIds } }] : [];
+    }
     default:
       return verified(state, type, data);
   }
@@ -241,6 +262,9 @@ function verified(
     : [{ type: 'VerificationStarted', data: { customerId, status: 'PENDING' } }];
 }
 
+const isUnfinished = ({ accountsToOpen, ruleAccountsToOpen = [], claimsToRelease }: CustomerState): boolean =>
+  accountsToOpen.length + ruleAccountsToOpen.length + claimsToRelease.length > 0;
+
 const without = (all: readonly string[], some: readonly string[]): string[] => all.filter((one) => !some.includes(one));
 
 function evolve(state: CustomerState, event: CustomerEvent & Stamped): CustomerState {
@@ -260,7 +284,7 @@ function evolve(state: CustomerState, event: CustomerEvent & Stamped): CustomerS
       return { ...state, claimsToRelease };
     }
     case 'CustomerDeletionStarted':
-      return { ...state, status: 'DELETING', accountsToClose: state.accounts };
+      return { ...state, status: 'DELETING', accountsToClose: [...(state.ruleAccounts ?? []), ...state.accounts] };
     case 'CustomerAccountsClosed':
       return closed(state, event.data.currencies);
     case 'CustomerDeletionRefused': {
@@ -271,7 +295,7 @@ function evolve(state: CustomerState, event: CustomerEvent & Stamped): CustomerS
     case 'CustomerRestored':
       return { ...state, status: 'ACTIVE', accountsToReopen: [] };
     case 'CustomerDeleted': {
-      const gone = { accounts: [], accountsToClose: [], accountsToReopen: [] };
+      const gone = { accounts: [], ruleAccounts: [], accountsToClose: [], accountsToReopen: [] };
       return { ...next, ...gone, status: 'DELETED', claims: [], claimsToRelease: state.claims };
     }
     case 'PersonErased': {
@@ -285,6 +309,16 @@ function evolve(state: CustomerState, event: CustomerEvent & Stamped): CustomerS
     case 'VerificationStarted':
     case 'VerificationResolved':
       return { ...next, verificationStatus: event.data.status };
+    case 'RuleAccountRequested': {
+      const { customerId: _, ...request } = event.data;
+      const ruleAccounts = [...(state.ruleAccounts ?? []), request.accountId];
+      return { ...state, ruleAccounts, ruleAccountsToOpen: [...(state.ruleAccountsToOpen ?? []), request] };
+    }
+    case 'RuleAccountsOpened': {
+      const { accountIds } = event.data;
+      const ruleAccountsToOpen = state.ruleAccountsToOpen?.filter(({ accountId }) => !accountIds.includes(accountId));
+      return { ...state, ...(ruleAccountsToOpen && { ruleAccountsToOpen }) };
+    }
   }
 }
 
@@ -328,6 +362,8 @@ export const customer: Decider<CustomerState, CustomerCommand, CustomerEvent> = 
     AbandonClaim,
     StartVerification,
     ResolveVerification,
+    RequestRuleAccount,
+    ConfirmRuleAccountsOpened,
   ],
   creates: ['CreateCustomer'],
   initial: {
@@ -356,5 +392,6 @@ export const customer: Decider<CustomerState, CustomerCommand, CustomerEvent> = 
   personal: {
     CustomerCreated: { subject: 'customerId', fields: personalFields },
     CustomerUpdated: { subject: 'customerId', fields: personalFields },
+    RuleAccountRequested: { subject: 'customerId', fields: sweepTexts },
   },
 };
