@@ -3,7 +3,6 @@ import { someActivity } from '../../../test/activity.ts';
 import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
 import { MASKED } from './inspect.ts';
 import { opsOn } from './ops.examples.ts';
-import { amount } from './output.ts';
 
 let platform: TestPlatform;
 beforeAll(async () => {
@@ -94,11 +93,4 @@ test('erases a customer once it is deleted; before that its data is masked, afte
   expect(after.out).toContain('PersonErased');
   expect(after.out).not.toMatch(/Amina|amina@/);
   expect((await ops('verify')).out).not.toContain('FAILED');
-});
-
-test('amounts are told in major units', () => {
-  expect(amount(-1_234_567n, 'USD')).toBe('-12,345.67 USD');
-  expect(amount(5n, 'USD')).toBe('0.05 USD');
-  expect(amount(1_500n, 'JPY')).toBe('1,500 JPY');
-  expect(amount(9_007_199_254_740_993n, 'BTC')).toBe('90,071,992.54740993 BTC');
 });

@@ -9,6 +9,15 @@ const DELIVERIES = 'deliveries';
 const NOTHING_IS_SENT = Number.MAX_SAFE_INTEGER;
 const EVENTS_PER_FLUSH = 500;
 
+export interface ImportOptions {
+  /** Go on with an import that was interrupted. */
+  resume?: boolean;
+  /** Take positions that do not follow one another, and give new ones. */
+  renumber?: boolean;
+  /** Go on without the keys of personal data. */
+  withoutKeys?: boolean;
+}
+
 export interface Imported {
   events: number;
   /** Of those, how many an interrupted import had brought in before. */
@@ -25,8 +34,10 @@ export interface Imported {
 export async function importLog(
   engine: Engine,
   source: string | NodeJS.ReadableStream,
-  { resume, withoutKeys, out }: { resume: boolean; withoutKeys: boolean; out: Pick<Output, 'progress'> },
+  options: ImportOptions,
+  out: Pick<Output, 'progress'>,
 ): Promise<Imported> {
+  const { resume = false, renumber = false, withoutKeys = false } = options;
   const startedMs = performance.now();
   const { store } = engine;
   const before = await store.head();
@@ -48,7 +59,8 @@ export async function importLog(
       if (!header.isWhole) throw new Error('This is an export of a part of a log. Only a whole one can be imported.');
       continue;
     }
-    if (isGapless(engine) && item.position !== events + 1) throw new Error(renumbered(item.position, events + 1));
+    if (isGapless(engine) && !renumber && item.position !== events + 1)
+      throw new Error(renumbered(item.position, events + 1));
     events += 1;
     const known = await there.next();
     if (known.done) await writer.add(item);
@@ -81,8 +93,8 @@ async function check(file: string, out: Pick<Output, 'progress'>): Promise<void>
 }
 
 const renumbered = (found: number, expected: number): string =>
-  `The export has position ${found} where ${expected} would follow: it comes from a store whose positions have gaps, or from a damaged ` +
-  'log. Postgres would number its events anew, and what refers to positions would not fit. Import it into a store of the same kind.';
+  `The export has position ${found} where ${expected} would follow. It comes from a store whose positions have gaps, as EventStoreDB's do: ` +
+  'then say --renumber. Or it comes from a log of which something is missing.';
 
 /** The events that the store held before, in order. */
 async function* existing({ store }: Engine, head: number): AsyncGenerator<LoggedEvent, undefined> {

@@ -36,8 +36,9 @@ export function createOutput(
   isJson: boolean,
   { stdout, stderr }: Streams,
   signal: AbortSignal = new AbortController().signal,
+  nowMs: () => number = () => performance.now(),
 ): Output {
-  let lastMs = performance.now();
+  let lastMs = nowMs();
   let isMoving = false;
   const progressDone = () => {
     if (isMoving) stderr.write('\r\u001b[K');
@@ -68,8 +69,8 @@ export function createOutput(
     progress(text) {
       signal.throwIfAborted();
       const everyMs = stderr.isTTY ? MOVE_EVERY_MS : PLAIN_LINE_EVERY_MS;
-      if (performance.now() - lastMs < everyMs) return;
-      lastMs = performance.now();
+      if (nowMs() - lastMs < everyMs) return;
+      lastMs = nowMs();
       isMoving = stderr.isTTY === true;
       const said = typeof text === 'string' ? text : text();
       stderr.write(isMoving ? `\r\u001b[K${said}` : `${said}\n`);

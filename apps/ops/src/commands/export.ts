@@ -3,7 +3,7 @@ import { parsePublicId } from '../../../../libs/kernel/ids.ts';
 import { type CommonOptions, FINE, type Perform, several } from '../command.ts';
 import { whileProjecting } from '../connection.ts';
 import { type ExportOptions, exportLog, fileSink } from '../export.ts';
-import { importLog } from '../import.ts';
+import { type ImportOptions, importLog } from '../import.ts';
 import { exportKeys, importKeys } from '../keys.ts';
 import { type Moment, moment } from '../moment.ts';
 import { count, counted } from '../output.ts';
@@ -61,13 +61,13 @@ export function addExportCommands(program: Command, perform: Perform): void {
     .description('Brings a whole export into an empty event store. No webhook is sent for it again.')
     .argument('<file>', 'the file of an export; - for the standard input')
     .option('--resume', 'go on with an import that was interrupted')
+    .option('--renumber', 'into PostgreSQL, from a store whose positions have gaps: events get new ones')
     .option('--without-keys', 'without the keys of personal data, which cannot be read then')
-    .action((file: string, options: CommonOptions & { resume?: true; withoutKeys?: true }) =>
+    .action((file: string, options: CommonOptions & ImportOptions) =>
       perform.alone(options, (out, { connect, stdin }) =>
         connect(async (engine) => {
           const source = file === '-' ? stdin : file;
-          const { resume = false, withoutKeys = false } = options;
-          const done = await importLog(engine, source, { resume, withoutKeys, out });
+          const done = await importLog(engine, source, options, out);
           await whileProjecting(engine, async () => {}, out);
           out.progressDone();
           out.result(done);
