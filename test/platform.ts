@@ -52,6 +52,8 @@ export interface TestPlatformOptions {
   /** Starts a dispatcher too, so that webhooks are sent. */
   dispatcher?: boolean | Partial<DispatcherConfig>;
   clock?: Clock;
+  /** False: processes and timers stand still. */
+  worker?: boolean;
   /** Random when absent. */
   masterKey?: Buffer;
   /** What keeps the log: an EventStoreDB test server of its own, a server that is there, or Postgres. */
@@ -87,8 +89,8 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
     log: (level, message, error) => logger[level]({ err: error }, message),
   });
   await projector.start();
-  const worker = createWorker(engine, railsOf(engine.clock, 1));
-  await worker.start();
+  const worker = createWorker(engine, railsOf(engine.clock, 1), { allowPrivateTargets: true });
+  if (options.worker !== false) await worker.start();
   const dispatchers: Dispatcher[] = [];
   const dispatcher: TestPlatform['dispatcher'] = (config = {}) => {
     const log: DispatcherConfig['log'] = (level, message, error) => logger[level]({ err: error }, message);
@@ -128,7 +130,7 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
       for (const other of instances) await other.app.close().then(() => other.engine.close());
       await app.close();
       for (const started of dispatchers) await started.stop({ graceMs: 0 });
-      await worker.stop();
+      if (options.worker !== false) await worker.stop();
       await projector.stop();
       await engine.close();
       await log.stop();
