@@ -11,8 +11,8 @@ export interface Received {
   event: { id: string; type: string; timestamp: string; sequence: number; data: Record<string, unknown> };
 }
 
-/** What a receiver answers: a status, or `hang` for never. */
-export type Answer = number | 'hang';
+/** What a receiver answers: a status, one with a JSON body, or `hang` for never. */
+export type Answer = number | 'hang' | { status: number; body: object };
 
 export interface Receiver {
   url: string;
@@ -37,7 +37,12 @@ export async function startReceiver(
     received.push(one);
     const answering = answer(one, received.length);
     arrived();
-    const status = await answering;
+    const said = await answering;
+    if (typeof said === 'object') {
+      response.writeHead(said.status, { 'content-type': 'application/json' }).end(JSON.stringify(said.body));
+      return;
+    }
+    const status = said;
     if (status !== 'hang') response.writeHead(status).end(status === 204 ? undefined : `said ${status}`);
   });
   server.on('connection', (socket) => {

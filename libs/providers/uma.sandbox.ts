@@ -3,8 +3,8 @@ import { type ErrorCode, type ErrorDetails, reject } from '../kernel/errors.ts';
 import type { Uma, UmaOrder } from './uma.port.ts';
 import { errors, providers, receivers, SANDBOX_UMA_DOMAIN, senders, vasps } from './uma.sandbox.table.ts';
 
-/** A sandbox receiver takes between one smallest unit and 10,000,000.00 of its currency. */
-const MAX_MINOR = 1_000_000_000n;
+/** A sandbox receiver takes between one smallest unit and 1,000,000.00 of its currency. */
+const MAX_MINOR = 100_000_000n;
 /** What those take that refuse at the agreement. */
 const REFUSING_TAKES = 'USD';
 
