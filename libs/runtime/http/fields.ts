@@ -93,7 +93,7 @@ export const PhoneE164 = (options: FieldOptions = {}) => Field(rules.phoneE164()
 
 export const Email = (options: FieldOptions = {}) => Field(rules.email(), options);
 
-/** `<Type>:<uuid>` of the given type or types; the property holds the uuid in lower case. */
+/** `<Type>:<uuid>` of the given type or types; the property holds it with the uuid in lower case. */
 export const PublicId = (type: IdType | IdType[], options: FieldOptions = {}) =>
   Field(rules.publicIdOf(...[type].flat()), options);
 

@@ -78,7 +78,7 @@ function completed(
   classes: Record<string, JsonSchema>,
 ): JsonSchema {
   const { [DECLARED]: _, parameters: scanned = [], responses: __, requestBody, operationId, ...rest } = operation;
-  const { summary, description, tag, success, permission, auth = 'BasicAuth', extension } = declared;
+  const { summary, description, tag, permission, auth = 'BasicAuth', extension } = declared;
   const isPublic = permission === 'PUBLIC';
   const allows = isPublic ? 'Needs no credentials.' : `Permission: \`${permission}\`.`;
   const isKeyed = (method === 'post' || method === 'patch') && !isPublic;
@@ -102,7 +102,7 @@ function completed(
     ],
     ...(requestBody !== undefined && { requestBody: withPresence(requestBody as RequestBody, classes) }),
     responses: {
-      ...successes(success, isKeyed, isPublic),
+      ...successes(declared, isKeyed),
       ...errorResponses(errorsOf(declared, method, isKeyed || isRead || takesInput)),
     },
   };
@@ -141,11 +141,12 @@ function errorsOf({ permission, errors = [] }: OperationOptions, method: string,
   ];
 }
 
-function successes(success: Record<number, Success>, isKeyed: boolean, isPublic: boolean): JsonSchema {
+function successes({ success, permission, deprecated }: OperationOptions, isKeyed: boolean): JsonSchema {
   const headers = {
     'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
     ...(isKeyed && { 'Idempotent-Replayed': { $ref: '#/components/headers/Idempotent-Replayed' } }),
-    ...(!isPublic && { 'Read-Position': { $ref: '#/components/headers/Read-Position' } }),
+    ...(permission !== 'PUBLIC' && { 'Read-Position': { $ref: '#/components/headers/Read-Position' } }),
+    ...(deprecated && deprecationHeaders),
   };
   return Object.fromEntries(
     Object.entries(success).map(([status, answer]) => {

@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import { type AccountState, account } from '../../../../libs/domain/accounts/account.ts';
 import { tenantIdOf } from '../../../../libs/domain/platforms/platform.ts';
 import { reject, rejectFields } from '../../../../libs/kernel/errors.ts';
+import { parsePublicId } from '../../../../libs/kernel/ids.ts';
 import { internalAccountType, toWire } from '../../../../libs/kernel/money.ts';
 import type { CryptoNetwork } from '../../../../libs/kernel/rails.ts';
 import { type Caller, CurrentCaller } from '../../../../libs/runtime/caller.ts';
@@ -44,8 +45,9 @@ export class CryptoController {
     @Body() body: EstimateCryptoWithdrawalFeeBody,
     @CurrentCaller() { tenant }: Caller,
   ): Promise<Static<typeof EstimateCryptoWithdrawalFeeResponse>> {
-    const { internalAccountId, currency, amount } = body;
-    const { state } = await this.writePath.state<AccountState>(account, internalAccountId);
+    const { currency, amount } = body;
+    const accountId = parsePublicId('InternalAccount', body.internalAccountId)!;
+    const { state } = await this.writePath.state<AccountState>(account, accountId);
     if (state.tenantId !== tenantIdOf(tenant)) throw reject('REFERENCE_NOT_FOUND', { field: 'internalAccountId' });
     if (state.currency !== currency || internalAccountType(currency) === 'INTERNAL_FIAT') {
       throw reject(

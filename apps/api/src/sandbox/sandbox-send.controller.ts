@@ -1,6 +1,7 @@
 import { Body, Controller, Inject, Post } from '@nestjs/common';
 import { platformPublicId } from '../../../../libs/domain/platforms/platform.ts';
 import { reject } from '../../../../libs/kernel/errors.ts';
+import { parsePublicId } from '../../../../libs/kernel/ids.ts';
 import { type Caller, CurrentCaller } from '../../../../libs/runtime/caller.ts';
 import { Operation } from '../../../../libs/runtime/http/index.ts';
 import { TransactionOneOf, transactionView } from '../../../../projections/transaction.view.ts';
@@ -30,7 +31,7 @@ export class SandboxSendController {
       currency: currencyCode,
       ...(currencyAmount !== undefined && { amountMinor: BigInt(currencyAmount) }),
     };
-    return this.quoting.fund(caller, quoteId, money, {
+    return this.quoting.fund(caller, parsePublicId('Quote', quoteId)!, money, {
       view: (state, now) => transactionView(state, now, platformPublicId(tenant)),
     });
   }

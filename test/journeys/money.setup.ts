@@ -1,0 +1,96 @@
+import { expect } from '@jest/globals';
+import { platformAccountId } from '../../apps/shared/provision.ts';
+import { withSuffix } from '../../libs/domain/external-accounts/account.examples.ts';
+import type { AccountType } from '../../libs/domain/external-accounts/account-types.ts';
+import { eventually } from '../eventually.ts';
+import type { TestPlatform } from '../platform.ts';
+
+type Api = TestPlatform['api'];
+
+/** A transaction as the API shows it. */
+// biome-ignore lint/suspicious/noExplicitAny: answers are checked against the OpenAPI document
+export type Shown = any;
+
+/** What journeys about money do with a platform's own accounts and with its customers'. */
+export class Money {
+  private readonly platform: Pick<TestPlatform, 'api' | 'tenant'>;
+  readonly api: Api;
+
+  constructor(platform: Pick<TestPlatform, 'api' | 'tenant'>) {
+    this.platform = platform;
+    this.api = platform.api;
+  }
+
+  /** The public id of the platform's own account. */
+  own(currency: string): string {
+    return `InternalAccount:${platformAccountId(this.platform.tenant, currency)}`;
+  }
+
+  /** A new customer with the public ids of the accounts by currency. */
+  async customer(): Promise<{ id: string; umaAddress: string; accounts: Record<string, string> }> {
+    const body = { customerType: 'INDIVIDUAL', fullName: 'Amina Diallo', region: 'US' };
+    const { id, umaAddress } = (await this.api('post', '/customers').send(body).expect(201)).body;
+    const { data } = (await this.api('get', `/customers/internal-accounts?customerId=${id}`).expect(200)).body;
+    return {
+      id,
+      umaAddress,
+      accounts: Object.fromEntries(data.map((one: Shown) => [one.balance.currency.code, one.id])),
+    };
+  }
+
+  async fund(accountId: string, amount: number): Promise<void> {
+    await this.api('post', `/sandbox/internal-accounts/${accountId}/fund`).send({ amount }).expect(200);
+  }
+
+  /** What an account can spend, and what it holds with what is reserved. */
+  async balances(accountId: string): Promise<[available: number, total: number]> {
+    for (const path of ['/platform/internal-accounts', '/customers/internal-accounts?limit=100']) {
+      const { data } = (await this.api('get', path).expect(200)).body;
+      const found = data.find((one: Shown) => one.id === accountId);
+      if (found) return [found.balance.amount, found.totalBalance.amount];
+    }
+    throw new Error(`no account ${accountId}`);
+  }
+
+  /** An external account of the platform, or of a customer. */
+  async external(accountType: AccountType, currency: string, suffix = '999', customerId?: string): Promise<string> {
+    const path = customerId ? '/customers/external-accounts' : '/platform/external-accounts';
+    const body = { currency, accountInfo: withSuffix(accountType, suffix), ...(customerId && { customerId }) };
+    return (await this.api('post', path).send(body).expect(201)).body.id;
+  }
+
+  quote(source: object, destination: object | string, amount: number, more: object = {}) {
+    const to = typeof destination === 'string' ? { destinationType: 'ACCOUNT', accountId: destination } : destination;
+    const body = { source, destination: to, lockedCurrencySide: 'SENDING', lockedCurrencyAmount: amount, ...more };
+    return this.api('post', '/quotes').send(body);
+  }
+
+  /** A quote from an account. */
+  from(accountId: string, destination: object | string, amount: number, more: object = {}) {
+    return this.quote({ sourceType: 'ACCOUNT', accountId }, destination, amount, more);
+  }
+
+  send(quoteId: string, currencyCode: string, currencyAmount?: number) {
+    return this.api('post', '/sandbox/send').send({ quoteId, currencyCode, ...(currencyAmount && { currencyAmount }) });
+  }
+
+  async transaction(id: string): Promise<Shown> {
+    return (await this.api('get', `/transactions/${id}`).expect(200)).body;
+  }
+
+  /** The transaction as soon as it is as asked. */
+  until(id: string, isAsAsked: (one: Shown) => boolean): Promise<Shown> {
+    return eventually(() => this.transaction(id), isAsAsked, 20_000);
+  }
+}
+
+/** Every movement of money has an end: what went through transit has left it, and all accounts sum up to nothing. */
+export async function expectBalancedBooks({ engine }: Pick<TestPlatform, 'engine'>): Promise<void> {
+  const { rows } = await engine.pool.query<{ currency: string; left: string }>(
+    `SELECT currency, sum(CASE WHEN to_account LIKE 'transit:%' THEN amount ELSE 0 END)
+       - sum(CASE WHEN from_account LIKE 'transit:%' THEN amount ELSE 0 END) AS left
+     FROM journal GROUP BY currency ORDER BY currency`,
+  );
+  expect(rows.length).toBeGreaterThan(0);
+  expect(rows.map(({ currency, left }) => [currency, left])).toEqual(rows.map(({ currency }) => [currency, '0']));
+}
