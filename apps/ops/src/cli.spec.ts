@@ -21,6 +21,8 @@ describe('the command line', () => {
     expect(await ops('rebuild')).toMatchObject({ code: 2, err: 'error: name read models, or give --all\n' });
     expect(await ops('rebuild', 'moon')).toMatchObject({ code: 2, err: 'error: there is no read model moon\n' });
     expect(await ops('rebuild', 'tokens', '--all')).toMatchObject({ code: 2 });
+    expect(await ops('rebuild', 'tokens', '--skip', '3,x')).toMatchObject({ code: 2, out: '' });
+    expect(await ops('verify', '--show', 'all')).toMatchObject({ code: 2, out: '' });
     const unknown = 'Customer:00000000-0000-4000-8000-000000000000';
     expect(await ops('inspect', unknown)).toEqual({ code: 1, out: '', err: `Nothing is recorded about ${unknown}.\n` });
     expect(await ops('--help')).toMatchObject({ code: 0, out: expect.stringContaining('trial-balance') });
