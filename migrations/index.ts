@@ -7,6 +7,7 @@ import * as leases from './0004_leases.ts';
 import * as deadLetters from './0005_dead_letters.ts';
 import * as relays from './0006_relays.ts';
 import * as keyReservations from './0007_key_reservations.ts';
+import * as sandboxClocks from './0008_sandbox_clocks.ts';
 
 const migrations: Record<string, Migration> = {
   '0001_event_log': eventLog,
@@ -16,6 +17,7 @@ const migrations: Record<string, Migration> = {
   '0005_dead_letters': deadLetters,
   '0006_relays': relays,
   '0007_key_reservations': keyReservations,
+  '0008_sandbox_clocks': sandboxClocks,
 };
 
 /** The migrations that a database has not had yet, oldest first. It is not changed. */

@@ -84,6 +84,29 @@ test('kernel and domain take neither time nor randomness, and wait for nothing',
   none(places, 'Decisions are repeated after a conflict and in tests: what they need comes in the command.');
 });
 
+/** What is not a platform's: claims that platforms share, leases and lag, everything about webhooks, and what moves the clocks. */
+const REAL_TIME = [
+  'apps/api/src/customers/unique-values.ts',
+  'apps/api/src/external-accounts/account-claims.ts',
+  'apps/api/src/sandbox/clock.controller.ts',
+  'apps/api/src/webhooks/',
+  'apps/worker/src/approval-call.ts',
+  'apps/worker/src/timer-metrics.ts',
+  'apps/worker/src/timers.ts',
+];
+
+test('what a platform sees and decides goes by its own clock', () => {
+  const timed = program.filter(({ file }) => /^(apps\/(api|worker)|libs\/providers)\//.test(file));
+  const places = placesOf(
+    timed.filter(({ file }) => !REAL_TIME.some((place) => file.startsWith(place))),
+    (node) => {
+      const isAsked = ts.isCallExpression(node) && accessOf(node.expression)?.endsWith('.nowMs');
+      return isAsked && node.arguments.length === 0 ? 'asks for real time' : undefined;
+    },
+  );
+  none(places, 'Say whose time: clock.nowMs(tenant). In the sandbox it may be ahead (docs/why/sandbox-time.md).');
+});
+
 test('no number is money in the domain', () => {
   const places = placesOf(
     pure.filter(({ file }) => file.startsWith('libs/domain/')),

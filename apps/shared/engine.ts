@@ -10,9 +10,11 @@ import { Driver } from '../../libs/runtime/drive.ts';
 import { WritePath } from '../../libs/runtime/execute.ts';
 import { Freshness } from '../../libs/runtime/freshness.ts';
 import type { Logger } from '../../libs/runtime/http/index.ts';
+import type { PlatformClock } from '../../libs/runtime/platform-clock.ts';
 import { onePartition, type Partitions, ReadModel, type ReadTables } from '../../libs/runtime/read-model.ts';
 import { derivedKey } from '../../libs/runtime/seal.ts';
 import { migrate } from '../../migrations/index.ts';
+import { noteClock, platformClocks } from './platform-clocks.ts';
 import { openStore, type Store } from './store.ts';
 
 export interface EngineOptions {
@@ -21,6 +23,7 @@ export interface EngineOptions {
   esdbUrl?: string | undefined;
   masterKey: Buffer;
   logger: Logger;
+  /** Wall time. */
   clock?: Clock;
   /** Those of the feed that the read models are fed from; the log itself has one. */
   partitions?: Partitions;
@@ -38,7 +41,8 @@ export interface Engine {
   esdbUrl: string | undefined;
   keys: PostgresSubjectKeys;
   codec: EventCodec;
-  clock: Clock;
+  /** Wall time, and the time of each platform. */
+  clock: PlatformClock;
   writePath: WritePath;
   driver: Driver;
   readModel: ReadModel;
@@ -59,7 +63,7 @@ export async function openEngine({
   esdbUrl,
   masterKey,
   logger,
-  clock = systemClock,
+  clock: wall = systemClock,
   partitions = onePartition,
   flushed,
 }: EngineOptions): Promise<Engine> {
@@ -74,7 +78,8 @@ export async function openEngine({
     logger[level]({ err: error }, message);
   const { store, answers } = await openStore({ esdbUrl, url, pool, log });
   const keys = new PostgresSubjectKeys(pool, masterKey);
-  const codec = new EventCodec(deciders, keys);
+  const clock = platformClocks(wall, (): WritePath => writePath);
+  const codec = new EventCodec(deciders, keys, {}, (tenant, aheadMs) => clock.learn(tenant, aheadMs));
   const readModel = new ReadModel(pool, db, partitions);
   const writePath = new WritePath({
     store,
@@ -88,7 +93,12 @@ export async function openEngine({
   });
   const projected = followProjector(url, pool, readModel);
   await projected.ready;
-  const freshness = new Freshness(store, writePath, (message, error) => logger.warn({ err: error }, message));
+  const freshness = new Freshness(
+    store,
+    writePath,
+    (message, error) => logger.warn({ err: error }, message),
+    (stream) => noteClock(clock, stream),
+  );
   await freshness.start();
   return {
     url,

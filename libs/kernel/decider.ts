@@ -16,6 +16,8 @@ export interface Decider<S = unknown, C extends Command = Command, E extends Eve
   initial: S;
   decide(state: S, command: C): readonly E[] | Rejection;
   evolve(state: S, event: E & Stamped): S;
+  /** `wall`: its events carry wall time, whatever platform they are about. For what platforms share. Absent: the time of their platform. */
+  clock?: 'wall';
   /** Version of the state's shape: a snapshot or a read row of another version is discarded and built again. */
   version: number;
   /** Personal fields of an event's data, encrypted in the log, by event type; `subject` is the field that names whose they are. */

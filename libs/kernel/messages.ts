@@ -12,7 +12,7 @@ export interface Event<T extends string = string, D extends object = object> {
   data: D;
 }
 
-/** What the write path adds to an event before it is folded: the time it was decided, RFC 3339 UTC. */
+/** What the write path adds to an event before it is folded: the time it was decided, by the clock of its platform, RFC 3339 UTC. */
 export interface Stamped {
   at: string;
 }
@@ -40,6 +40,8 @@ export interface EventMeta {
   tenant: Tenant;
   /** Schema version of the payload; 1 when absent. */
   version?: number;
+  /** How far the clock of the platform was ahead of wall time, in milliseconds; absent: not at all. */
+  aheadMs?: number;
 }
 
 /** A command as a decider sees it: intent and facts. */

@@ -1,15 +1,18 @@
 import type { Rejection } from '../kernel/errors.ts';
+import type { Tenant } from '../kernel/messages.ts';
 
 /** An order to a rail: money out to an external account, or in from one. Amounts in minor units. */
 export interface RailOrder {
   /** Idempotency key: the same order is carried out once, and answered with how it stands now. */
   reference: string;
+  /** Whose money moves. */
+  tenant: Tenant;
   direction: 'PAYOUT' | 'COLLECTION';
   /** Last three characters of the external account's identifier, as they were when it was added. */
   suffix: string;
   currency: string;
   amountMinor: bigint;
-  /** RFC 3339. */
+  /** RFC 3339, by the clock of the platform. */
   orderedAt: string;
   /** It was settled before; asked whether it has been returned since. */
   isSettled: boolean;

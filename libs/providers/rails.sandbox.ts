@@ -47,15 +47,14 @@ export function sandboxRails(clock: Clock, timeScale: number): Rails {
     async carryOut(order) {
       const { ends } = script(order);
       const readyAt = readyAtMs(order);
-      if (clock.nowMs() < readyAt) return { outcome: 'PENDING', checkAt: timestamp(readyAt) };
+      const nowMs = clock.nowMs(order.tenant);
+      if (nowMs < readyAt) return { outcome: 'PENDING', checkAt: timestamp(readyAt) };
       switch (ends) {
         case 'SETTLED':
         case 'CANCELLED':
           return { outcome: ends };
         case 'RETURNED':
-          return order.isSettled
-            ? { outcome: 'RETURNED' }
-            : { outcome: 'SETTLED', watchUntil: timestamp(clock.nowMs()) };
+          return order.isSettled ? { outcome: 'RETURNED' } : { outcome: 'SETTLED', watchUntil: timestamp(nowMs) };
         default:
           return { outcome: 'REJECTED', failureReason: ends };
       }

@@ -1,4 +1,5 @@
 import type { Rejection } from '../kernel/errors.ts';
+import type { Tenant } from '../kernel/messages.ts';
 import type { CurrencyCode } from '../kernel/money.ts';
 
 /** What must or may be told of the payer (spec, `CustomerInfoFieldName`). */
@@ -22,9 +23,13 @@ export interface UmaPaymentRequest {
   payerInfo: Readonly<Record<string, unknown>>;
 }
 
-/** An order under an agreement; `reference` is its idempotency key. `orderedAt` and the answer's times: RFC 3339 UTC. */
+/**
+ * An order under an agreement; `reference` is its idempotency key. `orderedAt` and the answer's times: RFC 3339 UTC, by the clock of the
+ * platform whose money moves.
+ */
 export interface UmaOrder {
   reference: string;
+  tenant: Tenant;
   agreement: string;
   currency: CurrencyCode;
   amountMinor: bigint;

@@ -53,7 +53,7 @@ export function sandboxUma(clock: Clock, timeScale: number): Uma {
     async pay(order) {
       const { pendingMs, fails } = found(receivers, order.agreement) ?? {};
       const at = readyAt(order, pendingMs);
-      if (clock.nowMs() < at) return { outcome: 'PENDING', checkAt: timestamp(at) };
+      if (clock.nowMs(order.tenant) < at) return { outcome: 'PENDING', checkAt: timestamp(at) };
       return fails ? { outcome: 'REJECTED', failureReason: fails } : { outcome: 'SETTLED' };
     },
     announcedBy(sender) {
@@ -63,7 +63,7 @@ export function sandboxUma(clock: Clock, timeScale: number): Uma {
     async collect(order) {
       const { pendingMs, fails } = found(senders, order.agreement) ?? {};
       const at = readyAt(order, pendingMs);
-      if (clock.nowMs() < at) return { outcome: 'PENDING', checkAt: timestamp(at) };
+      if (clock.nowMs(order.tenant) < at) return { outcome: 'PENDING', checkAt: timestamp(at) };
       return fails ? { outcome: 'REJECTED', failureReason: fails } : { outcome: 'SETTLED' };
     },
     async giveBack({ agreement }) {

@@ -7,6 +7,7 @@ import type { Tenant } from '../kernel/messages.ts';
 import { Caller, type CallerRequest } from './caller.ts';
 import { operationOf, type Permission } from './http/operation.ts';
 import { requestIdOf } from './http/request-id.ts';
+import { PlatformClock } from './platform-clock.ts';
 
 /** A token that may call the API. */
 export interface Credential {
@@ -41,9 +42,11 @@ export class Authentication implements CanActivate {
   /** Hash of the secret of an Authorization header, so that it is computed once per header and not per request. */
   private readonly parsed = new LRUCache<string, { clientId: string; hash: Buffer }>({ max: 5_000 });
   private readonly credentials: Credentials;
+  private readonly clock: PlatformClock;
 
-  constructor(@Inject(CREDENTIALS) credentials: Credentials) {
+  constructor(@Inject(CREDENTIALS) credentials: Credentials, @Inject(PlatformClock) clock: PlatformClock) {
     this.credentials = credentials;
+    this.clock = clock;
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -54,6 +57,8 @@ export class Authentication implements CanActivate {
     if (!credential.permissions.has(needed)) {
       throw reject('FORBIDDEN', { requiredPermission: needed }, `The token lacks the permission ${needed}.`);
     }
+    const learning = this.clock.know(credential.tenant);
+    if (learning) await learning;
     request.caller = new Caller(credential.tenant, credential.tokenId, credential.permissions, requestIdOf(request));
     return true;
   }

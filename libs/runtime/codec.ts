@@ -1,14 +1,17 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { timestamp } from '../kernel/clock.ts';
 import type { AnyDecider, PersonalFields } from '../kernel/decider.ts';
 import type { LoggedEvent, StoredEvent } from '../kernel/event-store.port.ts';
 import { fromJson, toJson } from '../kernel/json.ts';
-import type { Event, EventMeta, RecordedEvent } from '../kernel/messages.ts';
+import type { Event, EventMeta, RecordedEvent, Tenant } from '../kernel/messages.ts';
 import type { SubjectKeys } from '../kernel/subject-keys.port.ts';
 
 /** Brings stored data of an older version to the newest: a pure function per event type and version it starts from. */
 export type Upcasters = Readonly<
   Record<string, (data: Record<string, unknown>, version: number) => Record<string, unknown>>
 >;
+
+type ClockSeen = (tenant: Tenant, aheadMs: number) => void;
 
 /** An encrypted field in a stored payload: `{ "$enc": "<base64 of iv, tag, ciphertext>" }`. */
 interface Sealed {
@@ -26,10 +29,13 @@ export class EventCodec {
   private readonly personal = new Map<string, PersonalFields>();
   private readonly keys: SubjectKeys;
   private readonly upcasters: Upcasters;
+  private readonly clockSeen: ClockSeen | undefined;
 
-  constructor(deciders: readonly AnyDecider[], keys: SubjectKeys, upcasters: Upcasters = {}) {
+  /** `clockSeen`: told of every event that was read whose platform's clock was ahead. */
+  constructor(deciders: readonly AnyDecider[], keys: SubjectKeys, upcasters: Upcasters = {}, clockSeen?: ClockSeen) {
     this.keys = keys;
     this.upcasters = upcasters;
+    this.clockSeen = clockSeen;
     for (const decider of deciders) {
       for (const [type, fields] of Object.entries(decider.personal ?? {})) this.personal.set(type, fields);
     }
@@ -56,14 +62,16 @@ export class EventCodec {
     return subjects.size > 0 ? this.keys.ensure([...subjects]) : new Map();
   }
 
+  /** `at`: wall time. How far the platform's clock is ahead of it stands in `meta`, and is part of what decoding gives as `at`. */
   encode(event: Event, id: string, at: string, meta: EventMeta, keys: ReadonlyMap<string, Buffer>): StoredEvent {
-    const { commandId, correlationId, causationId, actor, version, tenant } = meta;
+    const { commandId, correlationId, causationId, actor, version, aheadMs, tenant } = meta;
     const { platform, environment } = tenant;
+    const where = { platform, environment, at };
     return {
       id,
       type: event.type,
       payload: toJson(this.personal.has(event.type) ? this.seal(event, id, keys) : event.data),
-      metadata: JSON.stringify({ commandId, correlationId, causationId, actor, version, platform, environment, at }),
+      metadata: JSON.stringify({ commandId, correlationId, causationId, actor, version, aheadMs, ...where }),
     };
   }
 
@@ -73,6 +81,7 @@ export class EventCodec {
     for (const event of decoded) {
       const subject = this.subjectOf(event);
       if (subject !== undefined) subjects.add(subject);
+      if (event.meta.aheadMs) this.clockSeen?.(event.meta.tenant, event.meta.aheadMs);
     }
     const keys = subjects.size > 0 ? await this.keys.find([...subjects]) : new Map<string, Buffer>();
     for (const event of decoded) {
@@ -113,7 +122,7 @@ function decodeOpen(event: LoggedEvent): RecordedEvent {
   return {
     type: event.type,
     data: fromJson(event.payload),
-    at,
+    at: meta.aheadMs ? timestamp(Date.parse(at) + meta.aheadMs) : at,
     id: event.id,
     stream: event.stream,
     revision: event.revision,

@@ -1,7 +1,9 @@
+import { type Clock, timestamp } from '../kernel/clock.ts';
 import { Rejection } from '../kernel/errors.ts';
 import type { KeyedAnswer } from '../kernel/event-store.port.ts';
 import { derivedUuid } from '../kernel/ids.ts';
 import type { Event, Tenant } from '../kernel/messages.ts';
+import type { PlatformClock } from './platform-clock.ts';
 import type { Decided, Envelope, Executed, Stream, Waiting } from './stream.ts';
 
 /** One stream's part of a flush: what its waiting commands decided, and how each is answered once that is written. */
@@ -24,11 +26,25 @@ export interface Draft {
 /** True when there is something to write: events, or answers of keyed requests. */
 export const writes = (draft: Draft): boolean => draft.decided.length > 0 || draft.answers.length > 0;
 
+/** The moment of a flush: wall time, and how far each platform's clock is ahead of it, in milliseconds. */
+export interface Moment {
+  nowMs: number;
+  aheadMs(tenant: Tenant): number;
+}
+
+/** The clock of a write path: that of platforms, where they have clocks of their own. */
+export type TimedClock = Clock & Partial<Pick<PlatformClock, 'aheadMs' | 'know'>>;
+
+export const momentOf = (clock: TimedClock): Moment => ({
+  nowMs: clock.nowMs(),
+  aheadMs: (tenant) => clock.aheadMs?.(tenant) ?? 0,
+});
+
 /**
- * Decides the commands that wait for a stream, at most `limit`, one on top of the other, at the time `at`. A stream that is only assumed
+ * Decides the commands that wait for a stream, at most `limit`, one on top of the other, at one moment. A stream that is only assumed
  * to be new has to be read first when its first command leads to anything but events: undefined then, and nothing is taken.
  */
-export function draftOf(stream: Stream, limit: number, at: string): Draft | undefined {
+export function draftOf(stream: Stream, limit: number, moment: Moment): Draft | undefined {
   const draft: Draft = {
     stream,
     waiting: stream.queue.splice(0, limit),
@@ -42,7 +58,7 @@ export function draftOf(stream: Stream, limit: number, at: string): Draft | unde
   };
   for (const one of draft.waiting) {
     try {
-      decideOne(draft, one, at);
+      decideOne(draft, one, moment);
     } catch (error) {
       draft.settle.push(() => one.reject(error));
     }
@@ -55,11 +71,14 @@ export function draftOf(stream: Stream, limit: number, at: string): Draft | unde
 }
 
 /** Changes the draft only when nothing can fail any more, so that a fault in one command leaves no trace in the others' state. */
-function decideOne(draft: Draft, one: Waiting, at: string): void {
+function decideOne(draft: Draft, one: Waiting, { nowMs, aheadMs }: Moment): void {
   const { stream } = draft;
   const { command, envelope } = one;
   const { commandId } = envelope;
   const isKnown = one.isKnown || stream.window.has(commandId) || draft.commandIds.has(commandId);
+  const ahead = stream.decider.clock === 'wall' ? 0 : aheadMs(envelope.tenant);
+  const recorded = timestamp(nowMs);
+  const at = ahead === 0 ? recorded : timestamp(nowMs + ahead);
   let { state } = draft;
   let events: readonly Event[] = [];
   if (!isKnown) {
@@ -68,7 +87,7 @@ function decideOne(draft: Draft, one: Waiting, at: string): void {
     events = decision;
     for (const event of events) state = stream.decider.evolve(state, { ...event, at });
   }
-  const decided = events.map((event, step) => stamped(event, step, envelope, stream.name, at));
+  const decided = events.map((event, step) => stamped(event, step, envelope, stream.name, recorded, ahead));
   const last = draft.decided.length + decided.length;
   const { position } = stream;
   const done: Executed = { state, revision: stream.revision + last, position, events, replayed: isKnown };
@@ -92,8 +111,9 @@ function decideOne(draft: Draft, one: Waiting, at: string): void {
  * The id holds the time of the decision: the same command decided once more, here or in another process, is another event, which a store
  * that recognises repeated ids must not take for the one that it has.
  */
-function stamped(event: Event, step: number, envelope: Envelope, stream: string, at: string): Decided {
+function stamped(event: Event, step: number, envelope: Envelope, stream: string, at: string, aheadMs: number): Decided {
   const { commandId, correlationId, causationId, actor, tenant } = envelope;
-  const meta = { commandId, correlationId, ...(causationId && { causationId }), actor, tenant };
+  const ahead = aheadMs !== 0 && { aheadMs };
+  const meta = { commandId, correlationId, ...(causationId && { causationId }), actor, tenant, ...ahead };
   return { event, id: derivedUuid(commandId, stream, String(step), at), at, meta };
 }

@@ -1,10 +1,9 @@
-import { type Clock, timestamp } from '../kernel/clock.ts';
 import { type AnyDecider, streamOf } from '../kernel/decider.ts';
 import { reject } from '../kernel/errors.ts';
 import type { Append, AppendOutcome, EventStore, LoggedEvent } from '../kernel/event-store.port.ts';
 import type { Command, Tenant } from '../kernel/messages.ts';
 import type { EventCodec } from './codec.ts';
-import { type Draft, draftOf, writes } from './draft.ts';
+import { type Draft, draftOf, momentOf, type TimedClock, writes } from './draft.ts';
 import { SnapshotWriter } from './snapshots.ts';
 import type { Envelope, Executed, Stream, Waiting } from './stream.ts';
 import { StreamCache, unavailable } from './stream-cache.ts';
@@ -12,7 +11,7 @@ import { StreamCache, unavailable } from './stream-cache.ts';
 export interface WritePathOptions {
   store: EventStore;
   codec: EventCodec;
-  clock: Clock;
+  clock: TimedClock;
   /**
    * Called before the answers of a flush with what it moved: for read-your-writes and metrics. `appends` is 0 when repeated commands
    * were only recognised.
@@ -74,6 +73,8 @@ export class WritePath {
   /** Sends a command to its stream. Throws the decider's rejection. */
   async execute(decider: AnyDecider, command: Command, envelope: Envelope): Promise<Executed> {
     if (this.queued >= this.options.queueLimit) throw reject('SERVICE_UNAVAILABLE', { retryAfterSeconds: 1 });
+    const learning = this.options.clock.know?.(envelope.tenant);
+    if (learning) await learning;
     const isNew = decider.creates?.includes(command.type) ?? false;
     const stream = this.cache.open(decider, streamOf(decider, command), isNew);
     this.queued += 1;
@@ -225,7 +226,7 @@ export class WritePath {
     }
     if (stream.queue.length === 0) return undefined;
     const { store, clock } = this.options;
-    return draftOf(stream, store.commandsPerAppend ?? FLUSH_COMMANDS, timestamp(clock.nowMs()));
+    return draftOf(stream, store.commandsPerAppend ?? FLUSH_COMMANDS, momentOf(clock));
   }
 
   /** Finds out whether commands that may be repetitions are in the stream beyond what the window reaches. */

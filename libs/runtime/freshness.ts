@@ -9,19 +9,23 @@ export class Freshness {
   private readonly store: Pick<EventStore, 'changedStreams' | 'head'>;
   private readonly writePath: Pick<WritePath, 'noteForeign'>;
   private readonly log: (message: string, error: unknown) => void;
+  private readonly noted: (stream: string) => Promise<void>;
   private timer: NodeJS.Timeout | undefined;
   private round: Promise<void> | undefined;
   private seen = 0;
   private running = false;
 
+  /** `noted` is called with each stream that somebody appended to, here or elsewhere, before the next look. */
   constructor(
     store: Pick<EventStore, 'changedStreams' | 'head'>,
     writePath: Pick<WritePath, 'noteForeign'>,
     log: (message: string, error: unknown) => void,
+    noted: (stream: string) => Promise<void> = async () => {},
   ) {
     this.store = store;
     this.writePath = writePath;
     this.log = log;
+    this.noted = noted;
   }
 
   /** Starts from the log's present end: nothing is remembered yet that could be older. */
@@ -41,6 +45,7 @@ export class Freshness {
   async look(): Promise<void> {
     const { streams, upTo } = await this.store.changedStreams(this.seen);
     for (const { stream, revision } of streams) this.writePath.noteForeign(stream, revision);
+    for (const { stream } of streams) await this.noted(stream);
     this.seen = upTo;
   }
 

@@ -165,6 +165,7 @@ export class Stream {
 export interface Decided {
   event: Event;
   id: string;
+  /** Wall time. */
   at: string;
   meta: EventMeta;
 }

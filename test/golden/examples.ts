@@ -406,6 +406,7 @@ export const examples: { readonly [T in StoredEvent['type']]?: Extract<StoredEve
     webhookSecret: 'whsec_cm90YXRlZCByb3RhdGVkIHJvdGF0ZWQgcm90YXRlZCE=',
     previousValidUntil: '2025-10-14T12:00:00.000Z',
   },
+  SandboxClockAdvanced: { tenantId, aheadMs: 360_000 },
 
   TokenIssued: {
     tokenId,

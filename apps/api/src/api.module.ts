@@ -8,6 +8,7 @@ import { Commands, commandHandlers } from '../../../libs/runtime/commands.ts';
 import { Driver } from '../../../libs/runtime/drive.ts';
 import { WritePath } from '../../../libs/runtime/execute.ts';
 import { Idempotency, KEYED_ANSWERS } from '../../../libs/runtime/idempotency.ts';
+import { PlatformClock } from '../../../libs/runtime/platform-clock.ts';
 import { ReadModel } from '../../../libs/runtime/read-model.ts';
 import { LOG_HEAD, ReadPosition } from '../../../libs/runtime/read-position.ts';
 import { Seal } from '../../../libs/runtime/seal.ts';
@@ -29,6 +30,7 @@ import { PROVIDERS, sandboxProviders } from './providers.ts';
 import { QuotesController } from './quotes/quotes.controller.ts';
 import { Quoting } from './quotes/quoting.ts';
 import { receiverControllers, receiverProviders } from './receivers/index.ts';
+import { SandboxClockController } from './sandbox/clock.controller.ts';
 import { SandboxController } from './sandbox/sandbox.controller.ts';
 import { SandboxSendController } from './sandbox/sandbox-send.controller.ts';
 import { API_SETTINGS, type ApiSettings, CLOCK, defaultSettings } from './settings.ts';
@@ -57,6 +59,7 @@ export class ApiModule {
         SandboxSendController,
         CryptoController,
         ...transferControllers,
+        SandboxClockController,
         TokensController,
         ConfigController,
         CustomersInternalAccountsController,
@@ -77,6 +80,7 @@ export class ApiModule {
         Changing,
         ...transferProviders,
         { provide: CLOCK, useValue: engine.clock },
+        { provide: PlatformClock, useValue: engine.clock },
         { provide: API_SETTINGS, useValue: settings },
         ...externalAccountProviders,
         ...receiverProviders(engine, settings),

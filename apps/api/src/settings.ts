@@ -8,7 +8,7 @@ export interface ApiSettings {
 
 /** Injection token of `ApiSettings`. */
 export const API_SETTINGS = Symbol('ApiSettings');
-/** Injection token of the engine's `Clock`. */
+/** Injection token of the engine's `Clock`: `nowMs(tenant)` for what a platform sees, `nowMs()` for what is the deployment's own. */
 export const CLOCK = Symbol('Clock');
 
 export const defaultSettings: ApiSettings = { allowPrivateTargets: false, sandboxTimeScale: 1 };

@@ -1,3 +1,4 @@
+import type { Clock } from '../../../libs/kernel/clock.ts';
 import { counter, gauge, histogram } from '../../../libs/runtime/http/metrics.ts';
 import { createSender } from '../../../libs/runtime/webhooks/sender.ts';
 import type { Engine } from '../../shared/engine.ts';
@@ -6,7 +7,7 @@ import { webhookSecretsOf } from '../../shared/webhook-secrets.ts';
 import { Dispatcher, type DispatcherOptions } from './dispatcher.ts';
 
 /** What a dispatcher stands on: an engine, or as much of one as a thread of its own makes. */
-export type DispatcherEngine = Pick<Engine, 'url' | 'store' | 'codec' | 'clock' | 'keyFor'>;
+export type DispatcherEngine = Pick<Engine, 'url' | 'store' | 'codec' | 'keyFor'> & { clock: Clock };
 
 export type DispatcherConfig = Partial<DispatcherOptions> & {
   /** Whether webhooks may go to private and loopback addresses and over plain http. */

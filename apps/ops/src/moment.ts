@@ -1,7 +1,8 @@
 import { InvalidArgumentError } from 'commander';
+import { recordedAt } from '../../../libs/kernel/clock.ts';
 import type { RecordedEvent } from '../../../libs/kernel/messages.ts';
 
-/** A point of the past: a position of the log, or a time as events carry it (RFC 3339 UTC with milliseconds). */
+/** A point of the past: a position of the log, or a time at which events were stored (RFC 3339 UTC with milliseconds). */
 export type Moment = { position: number } | { at: string };
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
@@ -26,15 +27,18 @@ export function timeMs(text: string): number {
   throw new InvalidArgumentError('It must be a date, or a time like 2025-10-13T12:00:00Z.');
 }
 
-type Placed = Pick<RecordedEvent, 'position' | 'at'>;
+type Placed = Pick<RecordedEvent, 'position' | 'at'> & Partial<Pick<RecordedEvent, 'meta'>>;
+
+/** A moment is wall time, also where a sandbox's clock is ahead. */
+const timeOf = ({ at, meta }: Placed): string => (meta ? recordedAt({ at, meta }) : at);
 
 /** True when the event belongs to the past that ends with the moment, which is part of it. */
 export const isUpTo = (until: Moment | undefined, event: Placed): boolean =>
-  until === undefined || ('position' in until ? event.position <= until.position : event.at <= until.at);
+  until === undefined || ('position' in until ? event.position <= until.position : timeOf(event) <= until.at);
 
 /** True when the event belongs to what begins with the moment, which is part of it. */
 export const isFrom = (since: Moment | undefined, event: Placed): boolean =>
-  since === undefined || ('position' in since ? event.position >= since.position : event.at >= since.at);
+  since === undefined || ('position' in since ? event.position >= since.position : timeOf(event) >= since.at);
 
 /** As a person would say it. */
 export const shownMoment = (at: Moment): string => ('position' in at ? `position ${at.position}` : at.at);

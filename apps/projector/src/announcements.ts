@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { tenantIdOf } from '../../../libs/domain/platforms/platform.ts';
+import { recordedAt } from '../../../libs/kernel/clock.ts';
 import type { RecordedEvent, Tenant } from '../../../libs/kernel/messages.ts';
 import { platforms } from '../../../projections/platforms.ts';
 import { webhookOf } from '../../../projections/webhooks/body.ts';
@@ -68,7 +69,7 @@ export async function writeAnnouncements(
       resource,
       sequence,
       body: JSON.stringify(body),
-      at: event.at,
+      at: recordedAt(event),
       position: event.position,
       ...tenant,
     };

@@ -12,8 +12,10 @@ import type { RecordedEvent } from '../../../libs/kernel/messages.ts';
 import type { AnyProcess } from '../../../libs/kernel/process.ts';
 import type { Announcer, AnyProjection, StateRow } from '../../../libs/kernel/projection.ts';
 import type { EventCodec } from '../../../libs/runtime/codec.ts';
+import { platforms } from '../../../projections/platforms.ts';
 import { Listeners, writeAnnouncements } from './announcements.ts';
 import { Batch, type Routes, RowCache } from './batch.ts';
+import { writeSandboxClocks } from './sandbox-clocks.ts';
 import { readSkips } from './skips.ts';
 import type { ReadTable } from './tables.ts';
 import { writeTimers } from './timers.ts';
@@ -147,12 +149,24 @@ export class Partition {
   }
 
   private async write(client: pg.Client, batch: Batch, events: readonly RecordedEvent[]): Promise<void> {
-    const { announcers, processes } = this.options.catalogue;
+    const { announcers } = this.options.catalogue;
     const tables = this.options.tables;
     await batch.read(events, (projection, ids) => tables.get(projection.name)!.read(client, ids));
     batch.apply(events, announcers.length > 0 ? await this.listeners.of(client, events) : () => false);
     for (const [projection, rows] of batch.changed()) await tables.get(projection.name)!.write(client, rows);
     await writeAnnouncements(client, batch.announcements);
+    await this.writeTimers(client, batch);
+  }
+
+  private async writeTimers(client: pg.Client, batch: Batch): Promise<void> {
+    const { processes, projections } = this.options.catalogue;
+    if (projections.includes(platforms)) {
+      await writeSandboxClocks(
+        client,
+        batch.before(platforms) as Map<string, StateRow>,
+        batch.rowsOf(platforms) as StateRow[],
+      );
+    }
     for (const { process, projection } of processes) {
       await writeTimers(
         client,

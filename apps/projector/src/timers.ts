@@ -3,7 +3,10 @@ import type pg from 'pg';
 import type { AnyProcess } from '../../../libs/kernel/process.ts';
 import type { StateRow } from '../../../libs/kernel/projection.ts';
 
-/** Keeps the timer rows of a process equal to what its states wait for. Only what changed is written. */
+/**
+ * Keeps the timer rows of a process equal to what its states wait for. Only what changed is written. States know the time of their
+ * platform, rows are due by wall time: in the sandbox the platform's clock may be ahead of it.
+ */
 export async function writeTimers(
   client: Pick<pg.ClientBase, 'query'>,
   process: AnyProcess,
@@ -25,8 +28,9 @@ export async function writeTimers(
     await client.query({
       name: 'write_timers',
       text: `INSERT INTO timers (stream, process, due_at, platform, environment)
-             SELECT t.stream, $1, t.due_at, t.platform, t.environment
+             SELECT t.stream, $1, t.due_at - COALESCE(c.ahead_ms, 0) * interval '1 millisecond', t.platform, t.environment
                FROM unnest($2::text[], $3::timestamptz[], $4::text[], $5::text[]) AS t(stream, due_at, platform, environment)
+               LEFT JOIN sandbox_clocks c USING (platform, environment)
              ON CONFLICT (stream) DO UPDATE SET due_at = excluded.due_at, process = excluded.process`,
       values: [
         process.name,

@@ -2,7 +2,7 @@ import type { ApprovalAnswer } from '../../../libs/domain/incoming-payments/inco
 import type { ApprovalRequest } from '../../../libs/domain/incoming-payments/incoming-payment.process.ts';
 import { incomingPayment } from '../../../libs/domain/incoming-payments/incoming-payment.ts';
 import { type PlatformState, platform } from '../../../libs/domain/platforms/platform.ts';
-import { timestamp } from '../../../libs/kernel/clock.ts';
+import { recordedAt, timestamp } from '../../../libs/kernel/clock.ts';
 import { fold } from '../../../libs/kernel/decider.ts';
 import { publicId } from '../../../libs/kernel/ids.ts';
 import type { RecordedEvent } from '../../../libs/kernel/messages.ts';
@@ -54,7 +54,7 @@ export function approvalCall(engine: ApprovalEngine, options: { allowPrivateTarg
         privateKey: keyOf(environment),
       });
       const result = await sent(sender, { url, headers, body });
-      const answer = answerOf(result, timestamp(engine.clock.nowMs() + DECISION_MS));
+      const answer = answerOf(result, timestamp(engine.clock.nowMs(tenant) + DECISION_MS));
       await record(engine, { id: webhook.id, announcement, event, body, result, answer, nowMs: engine.clock.nowMs() });
       return answer;
     },
@@ -157,7 +157,7 @@ async function record({ pool }: ApprovalEngine, attempt: Attempt): Promise<void>
       announcement.resource,
       announcement.sequence,
       body.toString('utf8'),
-      event.at,
+      recordedAt(event),
       event.position,
       isDelivered ? 'DELIVERED' : 'FAILED',
       isDelivered ? 0 : 1,

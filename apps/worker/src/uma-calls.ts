@@ -6,11 +6,10 @@ import { incomingPayment } from '../../../libs/domain/incoming-payments/incoming
 import type { RailAnswer, UmaRoute } from '../../../libs/domain/payments/payment.events.ts';
 import type { RailRequest, RefundRequest } from '../../../libs/domain/payments/payment.process.ts';
 import { type PaymentState, payment } from '../../../libs/domain/payments/payment.ts';
-import { type PlatformState, platform } from '../../../libs/domain/platforms/platform.ts';
+import { type PlatformState, platform, tenantOf } from '../../../libs/domain/platforms/platform.ts';
 import { type Clock, timestamp } from '../../../libs/kernel/clock.ts';
 import { Rejection } from '../../../libs/kernel/errors.ts';
 import { derivedUuid } from '../../../libs/kernel/ids.ts';
-import type { Environment, Tenant } from '../../../libs/kernel/messages.ts';
 import type { Uma, UmaOf } from '../../../libs/providers/uma.port.ts';
 import type { WritePath } from '../../../libs/runtime/execute.ts';
 import { depositOf } from '../../shared/uma-receivers.ts';
@@ -36,7 +35,7 @@ export interface UmaCallsOptions {
  */
 export function umaCalls({ writePath, umaOf, clock }: UmaCallsOptions) {
   const umaFor = (tenantId: string): Uma => {
-    const uma = umaOf(environmentOf(tenantId));
+    const uma = umaOf(tenantOf(tenantId).environment);
     if (uma instanceof Rejection) throw uma;
     return uma;
   };
@@ -45,19 +44,19 @@ export function umaCalls({ writePath, umaOf, clock }: UmaCallsOptions) {
     async pay(request: RailRequest, route: UmaRoute): Promise<RailAnswer> {
       if (route.kind === 'HERE') return payHere({ writePath, clock }, request, route);
       const { reference, currency, amountMinor, orderedAt } = request;
-      return umaFor(request.tenantId).pay({ reference, agreement: route.agreement, currency, amountMinor, orderedAt });
+      const order = { reference, agreement: route.agreement, currency, amountMinor, orderedAt };
+      return umaFor(request.tenantId).pay({ ...order, tenant: tenantOf(request.tenantId) });
     },
     /** What another platform here was to get was only reserved: it can always go back. */
     async refund({ reference, tenantId }: RefundRequest, route: UmaRoute): Promise<boolean> {
       return route.kind === 'HERE' || umaFor(tenantId).giveBack({ reference, agreement: route.agreement });
     },
-    collect: ({ tenantId, ...order }: CollectionRequest) => umaFor(tenantId).collect(order),
+    collect: ({ tenantId, ...order }: CollectionRequest) =>
+      umaFor(tenantId).collect({ ...order, tenant: tenantOf(tenantId) }),
     giveBack: ({ tenantId, reference, agreement }: CollectionRequest) =>
       umaFor(tenantId).giveBack({ reference, agreement }),
   };
 }
-
-const environmentOf = (tenantId: string): Environment => tenantId.slice(tenantId.indexOf('.') + 1) as Environment;
 
 /** The id of the incoming payment that a payment to an address of this deployment is at the other platform. */
 export const counterpartId = (paymentId: string): string => derivedUuid('incoming payment', paymentId);
@@ -69,7 +68,8 @@ async function payHere(on: On, request: RailRequest, route: Here): Promise<RailA
   const { state } = await on.writePath.state<IncomingPaymentState>(incomingPayment, counterpartId(paymentId));
   const known = state.phase === 'NONE' ? await announce(on.writePath, paymentId, route) : state;
   if (!known) return { outcome: 'REJECTED', failureReason: 'ACCOUNT_CANNOT_RECEIVE' };
-  return standing(known, request, on.clock.nowMs());
+  const [senderMs, receiverMs] = [request, route].map(({ tenantId }) => on.clock.nowMs(tenantOf(tenantId)));
+  return standing(known, request, { senderMs: senderMs!, receiverMs: receiverMs! });
 }
 
 /** Tells the receiver's platform; undefined when the customer takes no such payment any more. */
@@ -115,15 +115,10 @@ async function announce(
     correlationId: paymentId,
     causationId: `${payment.name}-${paymentId}`,
     actor: 'process:completePayment',
-    tenant: tenantNamed(tenantId),
+    tenant: tenantOf(tenantId),
   });
   return state as IncomingPaymentState;
 }
-
-const tenantNamed = (tenantId: string): Tenant => ({
-  platform: tenantId.slice(0, tenantId.indexOf('.')),
-  environment: environmentOf(tenantId),
-});
 
 /** A platform's own payments come from `$platform` at its domain. */
 async function senderAddress(writePath: WritePath, sent: PaymentState, from: PlatformState): Promise<string> {
@@ -133,11 +128,11 @@ async function senderAddress(writePath: WritePath, sent: PaymentState, from: Pla
   return sent.sourceUmaAddress ?? state.umaAddress ?? own;
 }
 
-/** How the other platform's payment stands, as a rail would say it. Throws when a question about its return cannot be answered yet. */
+/** How the other platform's payment stands, as a rail would say it, by the sender's clock. Throws when a question about its return cannot be answered yet. */
 function standing(
   { phase, status, waitUntil, failureReason }: IncomingPaymentState,
   { isSettled, orderedAt }: RailRequest,
-  nowMs: number,
+  { senderMs, receiverMs }: { senderMs: number; receiverMs: number },
 ): RailAnswer {
   if (phase === 'DONE') {
     if (status === 'COMPLETED') return { outcome: 'SETTLED' };
@@ -151,10 +146,10 @@ function standing(
   }
   if (isSettled) throw new Error('the other platform does not know yet whether the payment came back');
   if (phase === 'DEPOSITED' || phase === 'CHECKING_DEPOSIT') {
-    const returnMs = Math.max(nowMs, Date.parse(waitUntil ?? timestamp(nowMs)));
-    return { outcome: 'SETTLED', watchUntil: timestamp(returnMs + AFTER_RETURN_MS) };
+    const returnsInMs = waitUntil === undefined ? 0 : Math.max(0, Date.parse(waitUntil) - receiverMs);
+    return { outcome: 'SETTLED', watchUntil: timestamp(senderMs + returnsInMs + AFTER_RETURN_MS) };
   }
-  const elapsedMs = nowMs - Date.parse(orderedAt);
+  const elapsedMs = senderMs - Date.parse(orderedAt);
   const pauseMs = Math.min(Math.max(FIRST_LOOK_MS, elapsedMs / 2), LAST_LOOK_MS);
-  return { outcome: 'PENDING', checkAt: timestamp(nowMs + pauseMs) };
+  return { outcome: 'PENDING', checkAt: timestamp(senderMs + pauseMs) };
 }

@@ -70,4 +70,5 @@ export const claim: Decider<ClaimState, ClaimCommand, ClaimEvent> = {
   decide,
   evolve,
   version: 2,
+  clock: 'wall',
 };

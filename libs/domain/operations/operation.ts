@@ -38,6 +38,7 @@ const evolve = (_: OperationState, { data, at }: OperationEvent & Stamped): Oper
 /** One thing that an operator or auditor did, for whoever audits them. One stream each. */
 export const operation: Decider<OperationState, OperationCommand, OperationEvent> = {
   name: 'operation',
+  clock: 'wall',
   id: 'operationId',
   commands: [RecordReveal],
   creates: ['RecordReveal'],

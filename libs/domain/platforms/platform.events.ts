@@ -63,10 +63,13 @@ export type PlatformEvent =
       }
     >
   | Event<'PlatformConfigured', { tenantId: string; changes: PlatformConfigChange; isEndpointChanged: boolean }>
-  | Event<'WebhookSecretRotated', { tenantId: string; webhookSecret: string; previousValidUntil: string }>;
+  | Event<'WebhookSecretRotated', { tenantId: string; webhookSecret: string; previousValidUntil: string }>
+  /** `aheadMs`: how far the clock is ahead of wall time from now on, altogether. */
+  | Event<'SandboxClockAdvanced', { tenantId: string; aheadMs: number }>;
 
 export const platformEventTypes = [
   'PlatformCreated',
   'PlatformConfigured',
   'WebhookSecretRotated',
+  'SandboxClockAdvanced',
 ] as const satisfies readonly PlatformEvent['type'][];

@@ -1,9 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { AT, given, testEveryCell } from '../../../test/transition-cells.ts';
+import { Rejection } from '../../kernel/errors.ts';
+import type { Event } from '../../kernel/messages.ts';
 import type { PlatformConfigChange } from './platform.events.ts';
 import {
+  AdvanceSandboxClock,
   ConfigurePlatform,
   CreatePlatform,
+  MAX_CLOCK_AHEAD_SECONDS,
   type PlatformState,
   platform,
   platformTransitions,
@@ -11,6 +15,7 @@ import {
 } from './platform.ts';
 
 const tenantId = 'p.sandbox';
+const wallMs = Date.parse(AT);
 const create = new CreatePlatform({
   tenantId,
   platform: 'p',
@@ -37,7 +42,59 @@ describe('the life of a platform', () => {
       CreatePlatform: create,
       ConfigurePlatform: configure({ umaDomain: 'b.example.com' }),
       RotateWebhookSecret: new RotateWebhookSecret({ tenantId, webhookSecret: 'whsec_2', previousValidUntil: AT }),
+      AdvanceSandboxClock: new AdvanceSandboxClock({ tenantId, wallMs, seconds: 1 }),
     },
+  });
+});
+
+describe('the sandbox clock', () => {
+  const by = (seconds: number) => new AdvanceSandboxClock({ tenantId, wallMs, seconds });
+  const to = (time: string) => new AdvanceSandboxClock({ tenantId, wallMs, to: time });
+  const advanced = (aheadMs: number) => ({ type: 'SandboxClockAdvanced', data: { tenantId, aheadMs } });
+  const refusal = (decision: object) => {
+    expect(decision).toBeInstanceOf(Rejection);
+    const { code, details } = decision as Rejection;
+    return [code, details?.reason ?? details?.errors];
+  };
+  const decide = (command: AdvanceSandboxClock, ...events: Event[]) =>
+    platform.decide(given(platform, created, ...events).state as PlatformState, command);
+
+  test('goes forward by seconds, on top of what it is ahead', () => {
+    given(platform, created).when(by(360)).leadsTo(advanced(360_000));
+    given(platform, created, advanced(360_000)).when(by(30)).leadsTo(advanced(390_000));
+  });
+
+  test('goes forward to a time', () => {
+    given(platform, created).when(to('2025-10-13T12:00:01.500Z')).leadsTo(advanced(1_500));
+    given(platform, created, advanced(1_500)).when(to('2025-10-14T12:00:00.000Z')).leadsTo(advanced(86_400_000));
+    given(platform, created, advanced(1_500)).when(to('2025-10-13T12:00:01.500Z')).leadsTo();
+  });
+
+  test('never goes back', () => {
+    const message = 'to is before the present sandbox time: the clock goes forward only.';
+    const error = { field: 'to', constraint: 'MINIMUM', message };
+    expect(refusal(decide(to('2025-10-13T11:59:59.999Z')))).toEqual(['INVALID_INPUT', [{ ...error, earliest: AT }]]);
+    const back = decide(to('2025-10-13T12:00:59.999Z'), advanced(60_000));
+    expect(refusal(back)).toEqual(['INVALID_INPUT', [{ ...error, earliest: '2025-10-13T12:01:00.000Z' }]]);
+  });
+
+  test('is ten years ahead at most', () => {
+    given(platform, created)
+      .when(by(MAX_CLOCK_AHEAD_SECONDS))
+      .leadsTo(advanced(MAX_CLOCK_AHEAD_SECONDS * 1_000));
+    for (const [field, command] of [
+      ['seconds', by(MAX_CLOCK_AHEAD_SECONDS)],
+      ['to', to('2036-01-01T00:00:00.000Z')],
+    ] as const) {
+      const message = `${field} leads too far: the sandbox clock can be ten years ahead at most.`;
+      const error = { field, constraint: 'MAXIMUM', message, maximumAheadSeconds: MAX_CLOCK_AHEAD_SECONDS };
+      expect(refusal(decide(command, advanced(1_000)))).toEqual(['INVALID_INPUT', [error]]);
+    }
+  });
+
+  test('there is none in production', () => {
+    const real = { type: 'PlatformCreated', data: { ...create.data, environment: 'production' as const } };
+    given(platform, real).when(by(1)).rejects('FORBIDDEN', 'SANDBOX_ONLY');
   });
 });
 

@@ -1,5 +1,6 @@
+import { timestamp } from '../../kernel/clock.ts';
 import type { Decider } from '../../kernel/decider.ts';
-import { type Rejection, reject } from '../../kernel/errors.ts';
+import { type Rejection, reject, rejectFields } from '../../kernel/errors.ts';
 import { publicId } from '../../kernel/ids.ts';
 import { command, type Environment, type Stamped, type Tenant } from '../../kernel/messages.ts';
 import { transitions } from '../../kernel/transitions.ts';
@@ -25,8 +26,12 @@ export class RotateWebhookSecret extends command('RotateWebhookSecret')<{
   webhookSecret: string;
   previousValidUntil: string;
 }>() {}
+/** Moves the sandbox's clock forward, by so many seconds or to a time (RFC 3339). `wallMs`: wall time, in milliseconds since the epoch. */
+export class AdvanceSandboxClock extends command('AdvanceSandboxClock')<
+  { tenantId: string; wallMs: number } & ({ seconds: number } | { to: string })
+>() {}
 
-export type PlatformCommand = CreatePlatform | ConfigurePlatform | RotateWebhookSecret;
+export type PlatformCommand = CreatePlatform | ConfigurePlatform | RotateWebhookSecret | AdvanceSandboxClock;
 
 export type PlatformStatus = 'NONE' | 'ACTIVE';
 
@@ -46,12 +51,23 @@ export interface PlatformState {
   settings: PlatformSettings;
   /** Newest first; an older one signs until its time. Absent on the read side. */
   webhookSecrets?: readonly { secret: string; validUntil?: string }[];
+  /** How far the sandbox's clock is ahead of wall time, in milliseconds; absent: it was never moved. */
+  clockAheadMs?: number;
   createdAt: string;
   updatedAt: string;
 }
 
 /** The id of a platform's configuration in one environment. */
 export const tenantIdOf = ({ platform, environment }: Tenant): string => `${platform}.${environment}`;
+
+/** Whose configuration has this id. */
+export function tenantOf(tenantId: string): Tenant {
+  const [platform, environment] = tenantId.split('.') as [string, Environment];
+  return { platform, environment };
+}
+
+/** The furthest that a sandbox's clock can be ahead: ten years. */
+export const MAX_CLOCK_AHEAD_SECONDS = 315_576_000;
 
 /** The public id of a platform: that of its configuration. Its own transactions carry it where a customer's carry theirs. */
 export const platformPublicId = ({ platform }: Pick<Tenant, 'platform'>): string =>
@@ -63,6 +79,7 @@ export const platformTransitions = transitions<PlatformStatus, PlatformCommand['
     ['ACTIVE', 'CreatePlatform', reject('CONFLICT', { reason: 'PLATFORM_EXISTS' })],
     ['ACTIVE', 'ConfigurePlatform', 'ACTIVE', 'PlatformConfigured'],
     ['ACTIVE', 'RotateWebhookSecret', 'ACTIVE', 'WebhookSecretRotated'],
+    ['ACTIVE', 'AdvanceSandboxClock', 'ACTIVE', 'SandboxClockAdvanced'],
   ],
   reject('REFERENCE_NOT_FOUND'),
 );
@@ -81,7 +98,27 @@ function decide(state: PlatformState, { type, data }: PlatformCommand): Platform
     }
     case 'RotateWebhookSecret':
       return [{ type: 'WebhookSecretRotated', data }];
+    case 'AdvanceSandboxClock':
+      return advanced(state, data);
   }
+}
+
+function advanced(state: PlatformState, data: AdvanceSandboxClock['data']): PlatformEvent[] | Rejection {
+  const { tenantId, wallMs } = data;
+  const { clockAheadMs = 0, environment } = state;
+  if (environment !== 'sandbox') return reject('FORBIDDEN', { reason: 'SANDBOX_ONLY' });
+  const field = 'to' in data ? 'to' : 'seconds';
+  const aheadMs = 'to' in data ? Date.parse(data.to) - wallMs : clockAheadMs + data.seconds * 1_000;
+  if (aheadMs < clockAheadMs) {
+    const earliest = timestamp(wallMs + clockAheadMs);
+    const message = `${field} is before the present sandbox time: the clock goes forward only.`;
+    return rejectFields([{ field, constraint: 'MINIMUM', message, earliest }]);
+  }
+  if (aheadMs > MAX_CLOCK_AHEAD_SECONDS * 1_000) {
+    const message = `${field} leads too far: the sandbox clock can be ten years ahead at most.`;
+    return rejectFields([{ field, constraint: 'MAXIMUM', message, maximumAheadSeconds: MAX_CLOCK_AHEAD_SECONDS }]);
+  }
+  return aheadMs === clockAheadMs ? [] : [{ type: 'SandboxClockAdvanced', data: { tenantId, aheadMs } }];
 }
 
 function evolve(state: PlatformState, event: PlatformEvent & Stamped): PlatformState {
@@ -102,6 +139,8 @@ function evolve(state: PlatformState, event: PlatformEvent & Stamped): PlatformS
       ];
       return { ...state, webhookSecrets, updatedAt: event.at };
     }
+    case 'SandboxClockAdvanced':
+      return { ...state, clockAheadMs: event.data.aheadMs };
   }
 }
 
@@ -141,7 +180,7 @@ function upserted(before: readonly FeeConfig[], changes: readonly FeeConfig[]): 
 export const platform: Decider<PlatformState, PlatformCommand, PlatformEvent> = {
   name: 'platform',
   id: 'tenantId',
-  commands: [CreatePlatform, ConfigurePlatform, RotateWebhookSecret],
+  commands: [CreatePlatform, ConfigurePlatform, RotateWebhookSecret, AdvanceSandboxClock],
   creates: ['CreatePlatform'],
   initial: {
     status: 'NONE',

@@ -40,7 +40,7 @@ export class ExchangeRatesController {
     const platform = await platformOf(this.writePath, tenant);
     const own = platform.supportedCurrencies.map(({ currencyCode }) => currencyCode);
     const rates = providerOf(this.providers, 'rates', tenant);
-    const corridors = await rates.corridors(exchangeRateCurrencies(query, own), new Date(this.clock.nowMs()));
+    const corridors = await rates.corridors(exchangeRateCurrencies(query, own), new Date(this.clock.nowMs(tenant)));
     return { data: accepted(exchangeRates(query, corridors, feesOf(platform))).map(exchangeRateView) };
   }
 }

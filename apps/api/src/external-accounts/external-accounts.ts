@@ -114,7 +114,7 @@ export class ExternalAccounts {
     }
     const { externalAccountId } = account;
     const scale = caller.tenant.environment === 'sandbox' ? this.settings.sandboxTimeScale : 1;
-    const expiresAt = timestamp(this.clock.nowMs() + CHALLENGE_MS * scale);
+    const expiresAt = timestamp(this.clock.nowMs(caller.tenant) + CHALLENGE_MS * scale);
     const accountId = publicId('ExternalAccount', externalAccountId);
     const secret = randomBytes(16).toString('hex');
     const proof =
@@ -133,7 +133,7 @@ export class ExternalAccounts {
       const message = 'signatureScheme electrum is for Bitcoin wallets only.';
       throw rejectFields([{ field: 'signatureScheme', constraint: 'CONFLICT', message }]);
     }
-    const now = timestamp(this.clock.nowMs());
+    const now = timestamp(this.clock.nowMs(caller.tenant));
     const verdict = verdictOn(account, body);
     const challengeId = challenge?.challengeId ?? '';
     const prove = new ProveOwnership({ externalAccountId, challengeId, verdict, now });
@@ -147,7 +147,7 @@ export class ExternalAccounts {
   /** How the hosted check ended, told by the sandbox. */
   async liveness(caller: Caller, account: ExternalAccountRowState, outcome: LivenessOutcome) {
     const { externalAccountId, challenge } = account;
-    const now = timestamp(this.clock.nowMs());
+    const now = timestamp(this.clock.nowMs(caller.tenant));
     const challengeId = challenge?.challengeId ?? '';
     const record = new RecordLivenessOutcome({ externalAccountId, challengeId, outcome, now });
     return this.commands.answer(caller, record, this.viewLike(account));

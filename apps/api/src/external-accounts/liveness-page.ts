@@ -8,10 +8,10 @@ import {
   type LivenessOutcome,
   RecordLivenessOutcome,
 } from '../../../../libs/domain/external-accounts/external-account.ts';
+import { tenantOf } from '../../../../libs/domain/platforms/platform.ts';
 import { timestamp } from '../../../../libs/kernel/clock.ts';
 import { Rejection } from '../../../../libs/kernel/errors.ts';
 import { isUuid, publicId } from '../../../../libs/kernel/ids.ts';
-import type { Environment, Tenant } from '../../../../libs/kernel/messages.ts';
 import type { Engine } from '../../../shared/engine.ts';
 
 const PATH = '/sandbox-liveness';
@@ -50,26 +50,24 @@ async function challenged(engine: Engine, token: string): Promise<ExternalAccoun
   if (!isUuid(id)) return undefined;
   const { state } = await engine.writePath.state<ExternalAccountState>(externalAccount, id);
   const { challenge } = state;
-  if (challenge?.token?.length !== token.length || isExpired(challenge, timestamp(engine.clock.nowMs())))
+  const tenant = tenantOf(state.tenantId);
+  await engine.clock.know(tenant);
+  if (challenge?.token?.length !== token.length || isExpired(challenge, timestamp(engine.clock.nowMs(tenant))))
     return undefined;
   const isToken = timingSafeEqual(Buffer.from(challenge.token), Buffer.from(token));
-  return isToken && tenantOf(state).environment === 'sandbox' ? state : undefined;
+  return isToken && tenant.environment === 'sandbox' ? state : undefined;
 }
 
 const uuidOf = (hex: string): string => hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-
-function tenantOf({ tenantId }: ExternalAccountState): Tenant {
-  const [platform, environment] = tenantId.split('.') as [string, Environment];
-  return { platform, environment };
-}
 
 /** False when the challenge was replaced or answered at this moment. */
 async function record(engine: Engine, account: ExternalAccountState, outcome: LivenessOutcome): Promise<boolean> {
   const { externalAccountId, challenge } = account;
   const { challengeId } = challenge!;
-  const now = timestamp(engine.clock.nowMs());
+  const tenant = tenantOf(account.tenantId);
+  const now = timestamp(engine.clock.nowMs(tenant));
   const commandId = randomUUID();
-  const envelope = { commandId, correlationId: commandId, actor: `liveness:${challengeId}`, tenant: tenantOf(account) };
+  const envelope = { commandId, correlationId: commandId, actor: `liveness:${challengeId}`, tenant };
   const command = new RecordLivenessOutcome({ externalAccountId, challengeId, outcome, now });
   try {
     await engine.writePath.execute(externalAccount, command, envelope);

@@ -42,7 +42,7 @@ export class QuotesController {
   async get(@Param('quoteId') quoteId: string, @CurrentCaller() { tenant }: Caller) {
     const state = await this.readModel.byId<PaymentState>(payments, tenant, idOf(quoteId));
     if (!state || state.phase === 'REFUSED' || !hasQuote(state)) throw reject('QUOTE_NOT_FOUND');
-    return quoteView(state, timestamp(this.clock.nowMs()));
+    return quoteView(state, timestamp(this.clock.nowMs(tenant)));
   }
 
   @Post(':quoteId/execute')

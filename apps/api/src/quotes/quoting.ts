@@ -89,7 +89,7 @@ export class Quoting {
       const answer = data.immediatelyExecute ? undefined : this.answering(caller, asked);
       const envelope = caller.envelope(`quote ${attempt}`, answer && { answer });
       const { state, replayed } = await this.commands.send<PaymentState>(quotePayment, envelope);
-      if (!data.immediatelyExecute) return asked.view(state, this.now());
+      if (!data.immediatelyExecute) return asked.view(state, this.now(caller));
       if (replayed && state.phase === 'REFUSED') continue; // the key's earlier attempt was refused: this one is decided anew
       return this.drive(caller, state.paymentId, asked);
     }
@@ -99,7 +99,7 @@ export class Quoting {
   async execute(caller: Caller, paymentId: string): Promise<Quote> {
     const state = await this.quote(caller, paymentId);
     if (state.phase === 'OPEN' && !isFunded(state)) await this.checkStillPossible(caller, state);
-    await this.commands.send(new ExecutePayment({ paymentId, now: this.now() }), caller.envelope('execute'));
+    await this.commands.send(new ExecutePayment({ paymentId, now: this.now(caller) }), caller.envelope('execute'));
     return this.drive(caller, paymentId, asQuote);
   }
 
@@ -112,17 +112,17 @@ export class Quoting {
   ): Promise<V> {
     const { terms } = await this.quote(caller, paymentId);
     const { currency, amountMinor = terms.sendingMinor } = money;
-    const receive = new ReceiveFunding({ paymentId, currency, amountMinor, now: this.now() });
+    const receive = new ReceiveFunding({ paymentId, currency, amountMinor, now: this.now(caller) });
     await this.commands.send(receive, caller.envelope('fund'));
     return this.drive(caller, paymentId, asked);
   }
 
-  private now(): string {
-    return timestamp(this.clock.nowMs());
+  private now({ tenant }: Caller): string {
+    return timestamp(this.clock.nowMs(tenant));
   }
 
   private answering<V extends object>(caller: Caller, { view }: Asked<V>) {
-    return caller.answering((done) => view(done.state as PaymentState, this.now()));
+    return caller.answering((done) => view(done.state as PaymentState, this.now(caller)));
   }
 
   private async drive<V extends object>(caller: Caller, paymentId: string, asked: Asked<V>): Promise<V> {
@@ -130,7 +130,7 @@ export class Quoting {
     const drive = { tenant: caller.tenant, correlationId: caller.requestId, ...(answer && { answer }) };
     const state = await this.driver.drive<PaymentState>(completePayment, paymentId, drive);
     if (state.phase === 'OPEN' || state.phase === 'REFUSED') throw refusalOf(state);
-    return asked.view(state, this.now());
+    return asked.view(state, this.now(caller));
   }
 
   private async quote(caller: Caller, paymentId: string): Promise<PaymentState> {
@@ -147,7 +147,7 @@ export class Quoting {
     const actingFor = named && parsePublicId('Customer', named);
     const payer = await payerOf(this.writePath, tenant, source, destination, actingFor);
     checkReadiness(payer, platform);
-    const nowMs = this.clock.nowMs();
+    const nowMs = this.clock.nowMs(tenant);
     const type = isCollected(source) && destination.kind === 'INTERNAL' ? 'INCOMING' : 'OUTGOING';
     const rates = providerOf(this.providers, 'rates', tenant);
     const priced = await priceOf(body, type, source, destination, platform, rates, new Date(nowMs));

@@ -90,7 +90,7 @@ export class Receivers {
 
   /** What a receiver takes, as a lookup shows it; `receiver` is the UMA address or the account's public id. */
   async view(tenant: Tenant, payer: CustomerState, receiver: string, currencies: readonly TakenCurrency[]) {
-    const nowMs = this.clock.nowMs();
+    const nowMs = this.clock.nowMs(tenant);
     const untilMs = nowMs + LOOKUP_VALID_MS * this.settings.sandboxTimeScale;
     return {
       supportedCurrencies: await Promise.all(currencies.map((one) => this.preference(tenant, payer, one, nowMs))),
@@ -101,7 +101,8 @@ export class Receivers {
 
   /** `404 LOOKUP_REQUEST_NOT_FOUND` unless the lookup was of this receiver and still holds. */
   checkLookup(tenant: Tenant, lookupId: string | undefined, receiver: string): void {
-    if (lookupId !== undefined) this.lookupIds.check(lookupId, tenantIdOf(tenant), receiver, this.clock.nowMs());
+    if (lookupId === undefined) return;
+    this.lookupIds.check(lookupId, tenantIdOf(tenant), receiver, this.clock.nowMs(tenant));
   }
 
   uma(environment: string): Uma {

@@ -62,7 +62,7 @@ export class Receiving {
         platformFeeMinor: 0n,
         convertedMinor: amountMinor,
         exchangeRate: '1',
-        rateAsOf: this.now(),
+        rateAsOf: this.now(caller),
       },
       reference: `UMA-${paymentId.slice(-12).toUpperCase()}`,
       requestedFields,
@@ -77,7 +77,7 @@ export class Receiving {
   decide(caller: Caller, command: Command): Promise<TransactionView> {
     const owner = platformPublicId(caller.tenant);
     return this.commands.answer<IncomingPaymentState, TransactionView>(caller, command, (state) =>
-      transactionView(asTransaction(state), this.now(), owner),
+      transactionView(asTransaction(state), this.now(caller), owner),
     );
   }
 
@@ -93,8 +93,8 @@ export class Receiving {
       : reject('TRANSACTION_NOT_FOUND');
   }
 
-  private now(): string {
-    return timestamp(this.clock.nowMs());
+  private now({ tenant }: Caller): string {
+    return timestamp(this.clock.nowMs(tenant));
   }
 
   private async owner(

@@ -33,14 +33,14 @@ export class Changing {
     const state = await this.known(caller, transactionId);
     if (!hasQuote(state)) throw reject('INVALID_INPUT', { reason: 'RAIL_NOT_CANCELLABLE' });
     const { paymentId } = state;
-    const cancel = new CancelPayment({ paymentId, now: this.now(), ...(reason !== undefined && { reason }) });
+    const cancel = new CancelPayment({ paymentId, now: this.now(caller), ...(reason !== undefined && { reason }) });
     return this.commands.answer<PaymentState, TransactionView>(caller, cancel, this.viewFor(caller));
   }
 
   /** Records that the receiver was told. Said again, the later time holds. */
   async confirm(caller: Caller, transactionId: string, at: string | undefined): Promise<TransactionView> {
     const state = await this.known(caller, transactionId);
-    const receiptDeliveryConfirmedAt = at ?? this.now();
+    const receiptDeliveryConfirmedAt = at ?? this.now(caller);
     const confirm = new ConfirmReceipt({
       paymentId: state.paymentId,
       receiptDeliveryConfirmedAt,
@@ -53,12 +53,12 @@ export class Changing {
     return this.commands.answer<PaymentState, TransactionView>(caller, confirm, shown);
   }
 
-  private now(): string {
-    return timestamp(this.clock.nowMs());
+  private now({ tenant }: Caller): string {
+    return timestamp(this.clock.nowMs(tenant));
   }
 
-  private viewFor({ tenant }: Caller) {
-    return (state: PaymentState) => transactionView(state, this.now(), platformPublicId(tenant));
+  private viewFor(caller: Caller) {
+    return (state: PaymentState) => transactionView(state, this.now(caller), platformPublicId(caller.tenant));
   }
 
   /** From the log where it has a stream, so that a transaction can be changed as soon as it has been answered. */

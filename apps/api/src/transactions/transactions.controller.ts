@@ -35,7 +35,7 @@ export class TransactionsController {
     permission: 'VIEW',
   })
   list(@Query() query: TransactionsQuery, @CurrentCaller() { tenant }: Caller) {
-    const now = timestamp(this.clock.nowMs());
+    const now = timestamp(this.clock.nowMs(tenant));
     const view = (state: PaymentState) => transactionView(state, now, platformPublicId(tenant));
     return this.readModel.page(payments, tenant, query, (rows) => narrow(rows, query, tenant, now), view);
   }
@@ -52,7 +52,7 @@ export class TransactionsController {
     const id = parsePublicId('Transaction', transactionId);
     const state = id && (await this.readModel.byId<PaymentState>(payments, tenant, id));
     if (!state || state.phase === 'REFUSED') throw reject('TRANSACTION_NOT_FOUND');
-    return transactionView(state, timestamp(this.clock.nowMs()), platformPublicId(tenant));
+    return transactionView(state, timestamp(this.clock.nowMs(tenant)), platformPublicId(tenant));
   }
 
   @Post(':transactionId/cancel')
