@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import supertest from 'supertest';
+import { TestClock } from '../clock.ts';
+import { startTestPlatform, type TestPlatform } from '../platform.ts';
+import { expectBalancedBooks, Money } from './money.setup.ts';
+
+let platform: TestPlatform;
+let money: Money;
+let usd: string;
+const clock = new TestClock();
+
+beforeAll(async () => {
+  platform = await startTestPlatform({ clock });
+  money = new Money(platform);
+  usd = money.own('USD');
+});
+afterAll(async () => {
+  await expectBalancedBooks(platform);
+  await platform.stop();
+});
+
+const banks = new Map<string, string>();
+async function bank(suffix: string): Promise<string> {
+  if (!banks.has(suffix)) banks.set(suffix, await money.external('USD_ACCOUNT', 'USD', suffix));
+  return banks.get(suffix)!;
+}
+
+const transfer = (path: 'transfer-in' | 'transfer-out', source: string, destination: string, more: object = {}) =>
+  platform
+    .api('post', `/${path}`)
+    .send({ source: { accountId: source }, destination: { accountId: destination }, ...more });
+
+describe('transfer-out', () => {
+  test('pays out of an internal account, and says that it is deprecated', async () => {
+    await money.fund(usd, 1_000);
+    const [before] = await money.balances(usd);
+    const { body, headers } = await transfer('transfer-out', usd, await bank('999'), {
+      amount: 400,
+      remittanceInformation: 'Inv. 7',
+      purposeOfPayment: 'SALARY_PAYMENT',
+    }).expect(201);
+    expect(body).toMatchObject({
+      type: 'OUTGOING',
+      direction: 'DEBIT',
+      status: 'PROCESSING',
+      sentAmount: { amount: 400 },
+      railSelectionMode: 'AUTO',
+    });
+    expect(headers).toMatchObject({
+      deprecation: '@1760313600',
+      sunset: 'Wed, 13 Oct 2027 00:00:00 GMT',
+      link: expect.stringMatching(/docs\/transfers\.md>; rel="deprecation"/),
+    });
+    await money.until(body.id, (one) => one.status === 'COMPLETED');
+    expect(await money.balances(usd)).toEqual([before! - 400, before! - 400]);
+  });
+
+  test('takes the whole balance without an amount, and the rail that is named', async () => {
+    const { accounts } = await money.customer();
+    await money.fund(accounts.USD!, 777);
+    const destination = { accountId: await bank('999'), paymentRail: 'WIRE' };
+    const { body } = await platform
+      .api('post', '/transfer-out')
+      .send({ source: { accountId: accounts.USD }, destination })
+      .expect(201);
+    expect(body).toMatchObject({ sentAmount: { amount: 777 }, paymentRail: 'WIRE', railSelectionMode: 'MANUAL' });
+    expect((await money.balances(accounts.USD!))[0]).toBe(0);
+    const empty = await transfer('transfer-out', accounts.USD!, await bank('999')).expect(400);
+    expect(empty.body).toMatchObject({ code: 'INVALID_INPUT', details: { reason: 'INSUFFICIENT_FUNDS' } });
+  });
+
+  test.each([
+    ['002', 'QUOTE_EXECUTION_FAILED'],
+    ['003', 'ACCOUNT_INVALID'],
+    ['004', 'ACCOUNT_CANNOT_RECEIVE'],
+  ])('%s: fails at once with %s, and the money is back', async (suffix, failureReason) => {
+    await money.fund(usd, 100);
+    const before = await money.balances(usd);
+    const { body } = await transfer('transfer-out', usd, await bank(suffix), { amount: 100 }).expect(201);
+    const done = await money.until(body.id, (one) => one.refund?.status === 'COMPLETED');
+    expect(done).toMatchObject({ status: 'FAILED', failureReason });
+    expect(await money.balances(usd)).toEqual(before);
+  });
+
+  test('005: stays pending for about 30 seconds, then fails', async () => {
+    await money.fund(usd, 100);
+    const { body } = await transfer('transfer-out', usd, await bank('005'), { amount: 100 }).expect(201);
+    await money.until(body.id, (one) => one.status === 'PROCESSING');
+    clock.advance(30_000);
+    const done = await money.until(body.id, (one) => one.refund?.status === 'COMPLETED');
+    expect(done).toMatchObject({ status: 'FAILED', failureReason: 'COUNTERPARTY_POST_TX_FAILED' });
+  });
+
+  test.each(['006', '007'])('%s has a meaning for quotes only: completed', async (suffix) => {
+    await money.fund(usd, 100);
+    const { body } = await transfer('transfer-out', usd, await bank(suffix), { amount: 100 }).expect(201);
+    await money.until(body.id, (one) => one.status === 'COMPLETED');
+  });
+});
+
+describe('transfer-in', () => {
+  test('pulls from an external account into an internal one', async () => {
+    const before = (await money.balances(usd))[0]!;
+    const { body, headers } = await transfer('transfer-in', await bank('999'), usd, { amount: 300 }).expect(201);
+    expect(body).toMatchObject({ type: 'INCOMING', direction: 'DEBIT' });
+    expect(headers.deprecation).toBe('@1760313600');
+    await money.until(body.id, (one) => one.status === 'COMPLETED');
+    expect((await money.balances(usd))[0]).toBe(before + 300);
+  });
+
+  test.each(['002', '003', '004'])('%s: fails at once, and nothing arrives', async (suffix) => {
+    const before = await money.balances(usd);
+    const { body } = await transfer('transfer-in', await bank(suffix), usd, { amount: 300 }).expect(201);
+    const done = await money.until(body.id, (one) => one.status === 'FAILED');
+    expect(done).toMatchObject({ failureReason: 'COLLECTION_FAILED' });
+    expect(await money.balances(usd)).toEqual(before);
+  });
+
+  test('005: stays pending for about 30 seconds, then fails', async () => {
+    const { body } = await transfer('transfer-in', await bank('005'), usd, { amount: 300 }).expect(201);
+    await money.until(body.id, (one) => one.status === 'PROCESSING');
+    clock.advance(30_000);
+    await money.until(body.id, (one) => one.status === 'FAILED');
+  });
+});
+
+describe('transfers are refused', () => {
+  const refusal = async (path: 'transfer-in' | 'transfer-out', source: string, destination: string, more: object) => {
+    const { status, body, headers } = await transfer(path, source, destination, more);
+    expect(headers.deprecation).toBe('@1760313600');
+    return [status, body.code, body.details?.reason ?? body.details?.errors?.[0].field];
+  };
+
+  test('between currencies, from and to the wrong kind of account, without funds and without a balance to know', async () => {
+    const [ach, iban] = [await bank('999'), await money.external('EUR_ACCOUNT', 'EUR')];
+    const amount = { amount: 100 };
+    expect(await refusal('transfer-out', usd, iban, amount)).toEqual([400, 'INVALID_CURRENCY', undefined]);
+    expect(await refusal('transfer-out', ach, usd, amount)).toEqual([400, 'INVALID_INPUT', 'source.accountId']);
+    expect(await refusal('transfer-in', usd, usd, amount)).toEqual([400, 'INVALID_INPUT', 'source.accountId']);
+    expect(await refusal('transfer-in', ach, ach, amount)).toEqual([400, 'INVALID_INPUT', 'destination.accountId']);
+    expect(await refusal('transfer-in', iban, money.own('EUR'), amount)).toEqual([
+      400,
+      'INVALID_INPUT',
+      'SOURCE_NOT_PULLABLE',
+    ]);
+    expect(await refusal('transfer-in', ach, usd, {})).toEqual([400, 'INVALID_INPUT', 'amount']);
+    const poor = (await money.customer()).accounts.USD!;
+    expect(await refusal('transfer-out', poor, ach, amount)).toEqual([400, 'INVALID_INPUT', 'INSUFFICIENT_FUNDS']);
+    const none = 'ExternalAccount:0195a000-0000-7000-8000-000000000000';
+    expect(await refusal('transfer-out', usd, none, amount)).toEqual([404, 'REFERENCE_NOT_FOUND', undefined]);
+  });
+});
+
+test('a repeated transfer is one transfer', async () => {
+  await money.fund(usd, 100);
+  const to = await bank('999');
+  const send = () => transfer('transfer-out', usd, to, { amount: 100 }).set('Idempotency-Key', 'twice').expect(201);
+  const first = await send();
+  const second = await send();
+  expect(second.headers).toMatchObject({ 'idempotent-replayed': 'true', deprecation: '@1760313600' });
+  expect(second.body).toEqual(first.body);
+});
+
+test('who still calls them is counted, and the document says that they are deprecated', async () => {
+  const { body: token } = await platform
+    .api('post', '/tokens')
+    .send({ name: 'old', permissions: ['TRANSACT'] })
+    .expect(201);
+  await transfer('transfer-in', await bank('999'), usd, {})
+    .auth(token.clientId, token.clientSecret)
+    .expect(400);
+  const http = supertest(platform.app.getHttpServer());
+  const { text } = await http.get('/metrics').expect(200);
+  const uuid = token.id.slice('Token:'.length);
+  expect(text).toContain(`deprecated_requests_total{operation="POST /transfer-in",token="${uuid}"} 1`);
+  const { paths } = (await http.get('/openapi.json').expect(200)).body;
+  const deprecated = Object.entries<Record<string, { deprecated?: boolean }>>(paths)
+    .filter(([, methods]) => methods.post?.deprecated)
+    .map(([path]) => path);
+  expect(deprecated.sort()).toEqual(['/transfer-in', '/transfer-out']);
+  expect(Object.keys(paths['/transfer-in'].post.responses['201'].headers)).toEqual(
+    expect.arrayContaining(['Deprecation', 'Sunset', 'Link']),
+  );
+});
