@@ -6,7 +6,7 @@ const kafka = await fetchKafka();
 if ('reason' in kafka) console.info(`skipped: the faults of separate parts, because ${kafka.reason}`);
 const testKafka = 'reason' in kafka ? test.skip : test;
 
-jest.setTimeout(900_000); // ten programs, a broker and a database, each of which is killed and comes back
+jest.setTimeout(1_800_000); // seven programs, a broker and a database, each of which is killed and comes back
 
 const NOTHING_WRONG = {
   lost: [],
@@ -27,6 +27,7 @@ testKafka(
       seed: 5,
       clients: 4,
       pauseMs: 12_000,
+      processes: { api: 1, worker: 1, dispatcher: 1 },
     });
     if ('reason' in found) throw new Error(found.reason);
     const { faults, acknowledged, refused, unanswered, ...wrong } = found;

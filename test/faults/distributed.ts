@@ -21,6 +21,8 @@ export interface DistributedOptions {
   clients?: number;
   /** How long a process stands still; a lease lasts ten seconds. */
   pauseMs?: number;
+  /** How many of each part; two when absent. */
+  processes?: Partial<Record<ApartRole, number>>;
   /** Told about each fault. */
   say?: (line: string) => void;
 }
@@ -34,9 +36,9 @@ export interface DistributedReport extends Omit<FaultReport, 'kills'> {
 
 const ACCOUNTS = 12;
 const FIRST_AMOUNT = 1_000;
-const RECOVERY_PATIENCE_MS = 120_000;
-const REST_PATIENCE_MS = 120_000;
-const PROCESSES: Record<ApartRole, number> = { api: 2, relay: 2, projector: 2, worker: 2, dispatcher: 2 };
+const RECOVERY_PATIENCE_MS = 300_000;
+const REST_PATIENCE_MS = 180_000;
+const TWO_OF_EACH: Record<ApartRole, number> = { api: 2, relay: 2, projector: 2, worker: 2, dispatcher: 2 };
 
 /**
  * Clients move money with idempotency keys while the parts of a deployment, and the servers that they stand on, are killed with `kill -9`
@@ -83,7 +85,8 @@ class Ordeal {
     const hooks = await Hooks.listen();
     try {
       const { authorization, accounts } = await this.withEngine((engine) => makePlatform(engine, ACCOUNTS));
-      await this.roles.startAll(...this.kinds().flatMap((role) => Array<ApartRole>(PROCESSES[role]).fill(role)));
+      const processes = { ...TWO_OF_EACH, ...this.options.processes };
+      await this.roles.startAll(...this.kinds().flatMap((role) => Array<ApartRole>(processes[role]).fill(role)));
       const ports = this.ofRole('api').map(({ port }) => port);
       await hooks.announceTo(ports[0]!, authorization);
       const banks = await addBanks({ port: ports[0]!, authorization });

@@ -32,7 +32,7 @@ export interface Readiness {
   checks: Record<string, string>;
 }
 
-const PATIENCE_MS = 90_000;
+const PATIENCE_MS = 300_000;
 const STOP_PATIENCE_MS = 20_000;
 const ASK_EVERY_MS = 50;
 const isSource = import.meta.url.endsWith('.ts');

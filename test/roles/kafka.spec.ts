@@ -10,7 +10,7 @@ import { type Receiver, startReceiver } from '../receiver.ts';
 import { RoleDeployment } from './deployment.ts';
 import { Client, PATIENCE_MS } from './story.ts';
 
-jest.setTimeout(300_000); // a broker and eight programs, started from their sources
+jest.setTimeout(900_000); // a broker and eight programs, started from their sources
 
 /** How many events the topic, or a partition of the read models, still lacks. */
 async function behind(pool: pg.Pool): Promise<number> {

@@ -11,7 +11,7 @@ import { type Receiver, startReceiver } from '../receiver.ts';
 import { type ApartRole, RoleDeployment, type RoleProcess } from './deployment.ts';
 import { Client, PATIENCE_MS } from './story.ts';
 
-jest.setTimeout(240_000); // each role is a whole program, started from its sources
+jest.setTimeout(600_000); // each role is a whole program, started from its sources
 
 const ROLES = ['api', 'projector', 'worker', 'dispatcher'] as const;
 

@@ -3,7 +3,7 @@ import { eventually } from '../eventually.ts';
 import type { RoleDeployment } from './deployment.ts';
 
 /** Long enough for a lease to expire, be taken over, and the work to be done on a busy machine. */
-export const PATIENCE_MS = 60_000;
+export const PATIENCE_MS = 120_000;
 
 type Method = 'GET' | 'POST' | 'PATCH';
 
