@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type CustomerState, customer, ErasePerson, isKnown } from '../../libs/domain/customers/customer.ts';
+import { paymentTexts } from '../../libs/domain/payments/payment.events.ts';
 import { tenantIdOf } from '../../libs/domain/platforms/platform.ts';
 import { reject } from '../../libs/kernel/errors.ts';
 import { publicId } from '../../libs/kernel/ids.ts';
@@ -21,6 +22,15 @@ export interface Erasure {
 }
 
 const PATIENCE_MS = 30_000;
+
+/** What rows of payments hold in clear of the people who pay and are paid. */
+const textsOfPayments = [
+  ...paymentTexts,
+  'senderUmaAddress',
+  'receiverUmaAddress',
+  'receiverCustomerInfo',
+  'rejectionReason',
+];
 
 /**
  * Erases the personal data of a deleted customer for good: records `PersonErased`, destroys the key, waits until the read models have
@@ -85,10 +95,9 @@ async function purge({ pool }: Engine, tenant: Tenant, customerId: string, strea
     [tenant.platform, tenant.environment, publicId('Customer', customerId)],
   );
   const texts = await pool.query(
-    `UPDATE ${payments.name} SET state = (state::jsonb - 'description' - 'remittanceInformation')::text
-      WHERE customer = $1 AND platform = $2 AND environment = $3
-        AND state::jsonb ?| ARRAY['description', 'remittanceInformation']`,
-    [customerId, tenant.platform, tenant.environment],
+    `UPDATE ${payments.name} SET state = (state::jsonb - $4::text[])::text
+      WHERE customer = $1 AND platform = $2 AND environment = $3 AND state::jsonb ?| $4::text[]`,
+    [customerId, tenant.platform, tenant.environment, textsOfPayments],
   );
   return { payments: texts.rowCount ?? 0, answers: answers.rowCount ?? 0, webhooks: webhooks.rowCount ?? 0 };
 }
