@@ -9,6 +9,7 @@ import type { PaymentEvent } from '../../libs/domain/payments/payment.events.ts'
 import type { PlatformEvent } from '../../libs/domain/platforms/platform.events.ts';
 import type { SweepEvent } from '../../libs/domain/sweeps/sweep.events.ts';
 import type { TokenEvent } from '../../libs/domain/tokens/token.events.ts';
+import { incomingPayments } from './incoming-payments.examples.ts';
 
 type StoredEvent =
   | AccountEvent
@@ -299,58 +300,7 @@ export const examples: { readonly [T in StoredEvent['type']]?: Extract<StoredEve
   CancellationRefused: { paymentId },
   ReceiptDeliveryConfirmed: { paymentId, receiptDeliveryConfirmedAt: '2025-10-13T12:02:00.000Z' },
 
-  IncomingPaymentAnnounced: {
-    paymentId,
-    tenantId,
-    type: 'INCOMING',
-    customerId,
-    platformCustomerId: 'user-42',
-    source: { kind: 'UMA', accountId: '', currency: 'USD' },
-    destination: { kind: 'INTERNAL', accountId, currency: 'USD', customerId },
-    terms: {
-      sendingCurrency: 'USD',
-      receivingCurrency: 'USD',
-      sendingMinor: 12_345n,
-      receivingMinor: 12_345n,
-      serviceFeeMinor: 0n,
-      platformFeeMinor: 0n,
-      convertedMinor: 12_345n,
-      exchangeRate: '1',
-      rateAsOf: '2025-10-13T12:00:00.000Z',
-    },
-    reference: 'UMA-0199DD29',
-    requestedFields: [{ name: 'FULL_NAME', mandatory: true }],
-    origin: { kind: 'CLEARING', tenantId, paymentId },
-    subject: customerId,
-    senderUmaAddress: '$kofi@other.example',
-    receiverUmaAddress: '$amina@pay.example',
-    senderCustomerInfo: { FULL_NAME: 'Kofi Mensah', BIRTH_DATE: '1988-02-29' },
-  },
-  ApprovalAwaited: { paymentId, until: '2025-10-13T12:00:05.000Z' },
-  IncomingPaymentApproved: { paymentId, subject: customerId, receiverCustomerInfo: { FULL_NAME: 'Amina Diop' } },
-  IncomingPaymentRejected: { paymentId, subject: customerId, reason: 'Not a customer any more' },
-  CollectionPending: { paymentId, checkAt: '2025-10-13T12:06:00.000Z' },
-  IncomingPaymentCollected: { paymentId, entries: [{ ...entry, from: 'clearing:USD', to: 'transit:USD' }] },
-  DepositPending: { paymentId, checkAt: '2025-10-13T12:00:30.000Z' },
-  DepositPaidOut: {
-    paymentId,
-    entries: [{ ...entry, from: 'transit:USD', to: 'rail:USD' }],
-    watchUntil: '2025-10-13T12:00:30.000Z',
-  },
-  IncomingPaymentWoken: { paymentId },
-  IncomingPaymentCompleted: { paymentId },
-  DepositReturnExcluded: { paymentId },
-  IncomingPaymentFailed: {
-    paymentId,
-    failureReason: 'MISSING_MANDATORY_PAYEE_DATA',
-    isRefunded: false,
-    requiredFields: ['BIRTH_DATE'],
-    entries: [{ ...entry, from: 'rail:USD', to: 'transit:USD' }],
-  },
-  IncomingRefundAccepted: { paymentId },
-  IncomingRefundCompleted: { paymentId, entries: [{ ...entry, from: 'transit:USD', to: 'clearing:USD' }] },
-  IncomingRefundFailed: { paymentId, entries: [{ ...entry, from: 'transit:USD', to: 'suspense:USD' }] },
-
+  ...incomingPayments,
   PersonalDataRevealed: {
     operationId: '0199dd29-7777-7000-8000-00000000000a',
     by: 'amina@desk',
