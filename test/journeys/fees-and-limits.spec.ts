@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestClock } from '../clock.ts';
 import { startTestPlatform, type TestPlatform } from '../platform.ts';
 import { expectBalancedBooks, Money, type Shown } from './money.setup.ts';
 
 let platform: TestPlatform;
-const clock = new TestClock();
 
 beforeAll(async () => {
-  platform = await startTestPlatform({ clock });
+  platform = await startTestPlatform();
 });
 afterAll(async () => {
   await expectBalancedBooks(platform);
@@ -139,7 +137,10 @@ describe('limits', () => {
       'DAILY_VOLUME_LIMIT_EXCEEDED',
     );
 
-    clock.advance(24 * 60 * 60_000);
+    await money
+      .api('post', '/sandbox/clock/advance')
+      .send({ seconds: 24 * 60 * 60 })
+      .expect(200);
     await pay(10 * million).expect(201);
   });
 

@@ -121,18 +121,11 @@ describe('a quote request is refused', () => {
       'EMBEDDED_WALLET_SOURCE',
     ],
     [
-      'to a UMA address',
+      'to a UMA address that nobody has',
       () => valid({ destination: { destinationType: 'UMA_ADDRESS', umaAddress: '$a@b.test' } }),
-      501,
-      'NOT_IMPLEMENTED',
-      'VARIANT_NOT_AVAILABLE',
-    ],
-    [
-      'with realtime funding',
-      () => valid({ source: { sourceType: 'REALTIME_FUNDING', currency: 'USD' } }),
-      501,
-      'NOT_IMPLEMENTED',
-      'VARIANT_NOT_AVAILABLE',
+      404,
+      'UMA_NOT_FOUND',
+      undefined,
     ],
   ])('%s', async (_, body, status, code, reason) => {
     const answer = await quote(body());
@@ -184,6 +177,15 @@ test('fees: a platform fee override is priced as the worked example, and credite
   });
   const accounts = await platform.api('get', '/platform/internal-accounts?currency=USD').expect(200);
   expect(accounts.body.data[0].balance.amount).toBe(100_000 - 1_000 + 53);
+});
+
+test("a platform's own account pays for a customer, whose transaction it is", async () => {
+  const person = { customerType: 'INDIVIDUAL', fullName: 'Amina Diallo', region: 'US' };
+  const { body: customer } = await platform.api('post', '/customers').send(person).expect(201);
+  const { body } = await quote(valid({ source: source(usd, { customerId: customer.id }) })).expect(201);
+  expect(body.source).toEqual(source(usd, { customerId: customer.id }));
+  const { body: transaction } = await platform.api('get', `/transactions/${body.transactionId}`).expect(200);
+  expect(transaction.customerId).toBe(customer.id);
 });
 
 test('receiving side: exactly the locked amount arrives', async () => {

@@ -56,7 +56,10 @@ export class Transactions {
     }
     if (isOwn) one.state = payment.evolve(one.state, event as unknown as PaymentEvent & { at: string });
     if (event.type === 'PlatformFeeReversed' && moved.length > 0) one.isFeeCovered = true;
-    if (AT_REST.has(one.state.phase) && difference(one) === undefined) this.tracked.delete(paymentId);
+    const isOver = AT_REST.has(one.state.phase) && difference(one) === undefined;
+    // The receipt of a deposit, which has no stream of its own otherwise, may be confirmed.
+    const isOnlyConfirmed = one.state.phase === 'NONE' && one.net.size === 0;
+    if (isOver || isOnlyConfirmed) this.tracked.delete(paymentId);
   }
 
   /** True while a payment may have money reserved or on its way. */
