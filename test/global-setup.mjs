@@ -5,11 +5,44 @@ import path from 'node:path';
 
 const PREFIX = 'ledgerline-test-postgres-';
 
-/**
- * One PostgreSQL for the whole run, started when the first test file asks for a database (test/database.ts): unit tests do not
- * wait for it. With TEST_POSTGRES_URL set, that server is used.
- */
+/** The servers that all test files of a run share: PostgreSQL, and a Kafka broker where the engine of the run needs one. */
 export default async function setUp() {
+  const tearDowns = [preparePostgres()];
+  const tearDown = async () => {
+    for (const one of tearDowns) await (await one.catch(() => {}))?.();
+  };
+  globalThis.tearDownServers = tearDown;
+  for (const [signal, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ]) {
+    process.once(signal, () => tearDown().finally(() => process.exit(code)));
+  }
+  if (process.env.TEST_ENGINE?.endsWith('-kafka')) tearDowns.push(startKafka());
+  await Promise.all(tearDowns);
+}
+
+/** One broker (test/kafka/broker.ts); every test platform has a topic of its own. With TEST_KAFKA_BROKERS set, those are used. */
+async function startKafka() {
+  if (process.env.TEST_KAFKA_BROKERS) return;
+  await import('./ts-loader.mjs');
+  const [{ fetchKafka }, { KafkaCluster }] = await Promise.all([
+    import('./kafka/fetch.ts'),
+    import('./kafka/broker.ts'),
+  ]);
+  const fetched = await fetchKafka();
+  if ('reason' in fetched) throw new Error(`TEST_ENGINE=${process.env.TEST_ENGINE} needs a broker: ${fetched.reason}`);
+  const cluster = await KafkaCluster.start(fetched.jars);
+  process.env.TEST_KAFKA_BROKERS = cluster.brokers.join(',');
+  return () => cluster.stop();
+}
+
+/**
+ * One PostgreSQL, started when the first test file asks for a database (test/database.ts): unit tests do not wait for it. With
+ * TEST_POSTGRES_URL set, that server is used.
+ */
+async function preparePostgres() {
   if (process.env.TEST_POSTGRES_URL) return;
   let postgres;
   const start = () => {
@@ -27,18 +60,10 @@ export default async function setUp() {
   server.unref();
   process.env.TEST_POSTGRES_BROKER = `http://127.0.0.1:${server.address().port}`;
 
-  const tearDown = async () => {
+  return async () => {
     server.close();
     await postgres?.then((started) => started.remove()).catch(() => {});
   };
-  globalThis.tearDownPostgres = tearDown;
-  for (const [signal, code] of [
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-    ['SIGHUP', 129],
-  ]) {
-    process.once(signal, () => tearDown().finally(() => process.exit(code)));
-  }
 }
 
 async function startPostgres() {

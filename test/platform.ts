@@ -7,17 +7,20 @@ import { createDispatcher, type DispatcherConfig } from '../apps/dispatcher/src/
 import { prepareReadTables } from '../apps/projector/src/prepare.ts';
 import { Projector } from '../apps/projector/src/projector.ts';
 import { type Engine, openEngine } from '../apps/shared/engine.ts';
+import { partitionsOf } from '../apps/shared/feed.ts';
 import { createPlatform, type IssuedCredentials, issueToken } from '../apps/shared/provision.ts';
 import { railsOf } from '../apps/shared/rails.ts';
 import { createWorker } from '../apps/worker/src/index.ts';
 import type { PlatformSettings } from '../libs/domain/platforms/platform.events.ts';
 import type { Clock } from '../libs/kernel/clock.ts';
+import type { LoggedEvent } from '../libs/kernel/event-store.port.ts';
 import { uuidV7 } from '../libs/kernel/ids.ts';
 import type { Tenant } from '../libs/kernel/messages.ts';
 import { BASE_PATH, createLogger, type Logger } from '../libs/runtime/http/index.ts';
 import { announcers, processes, projections } from '../projections/index.ts';
 import { freshDatabase } from './database.ts';
-import { startEventStoreServer } from './eventstoredb/server.ts';
+import { openServers, startFeed } from './engine.ts';
+import { eventually } from './eventually.ts';
 import { type Document, expectMatchesOpenApi } from './openapi-validator.ts';
 
 /** A whole platform on a database of its own, spoken to over real HTTP. */
@@ -32,6 +35,8 @@ export interface TestPlatform {
    * document says. For what no document knows (unknown routes) there is `supertest(app.getHttpServer())`.
    */
   api(method: 'get' | 'post' | 'patch' | 'delete' | 'put', path: string): supertest.Test;
+  /** Everything in the log, as it is stored, whichever store keeps it. */
+  log(): Promise<readonly LoggedEvent[]>;
   /** A further platform on the same deployment. */
   another(settings?: Partial<PlatformSettings>): Promise<{ tenant: Tenant; api: TestPlatform['api'] }>;
   /** A dispatcher on this deployment, not started; it may send to this machine. */
@@ -60,33 +65,30 @@ export interface TestPlatformOptions {
   eventStore?: 'postgres' | 'eventstoredb' | { esdbUrl: string };
 }
 
-/** The store of every test platform that does not choose one: `TEST_EVENT_STORE=eventstoredb npx jest test/journeys`. */
-const DEFAULT_STORE = process.env.TEST_EVENT_STORE === 'eventstoredb' ? 'eventstoredb' : 'postgres';
-
-async function openLog(store: TestPlatformOptions['eventStore'] = DEFAULT_STORE) {
-  if (store === 'postgres') return { esdbUrl: undefined, stop: async () => {} };
-  if (store !== 'eventstoredb') return { ...store, stop: async () => {} };
-  const server = await startEventStoreServer();
-  return { esdbUrl: server.url, stop: () => server.stop() };
-}
+/** To begin with: joining a group of Kafka consumers takes seconds on a busy machine. */
+const FEED_PATIENCE_MS = 60_000;
 
 /** Starts everything in this process on a fresh database; quiet unless something is wrong. */
 export async function startTestPlatform(options: TestPlatformOptions = {}): Promise<TestPlatform> {
   const database = await freshDatabase();
-  const log = await openLog(options.eventStore);
+  const servers = await openServers(options.eventStore);
   const logger = createLogger({ level: 'error' });
   const masterKey = options.masterKey ?? randomBytes(32);
-  const { esdbUrl } = log;
+  const { esdbUrl, kafka } = servers;
   const { clock } = options;
-  const openOne = () => openEngine({ databaseUrl: database.url, esdbUrl, masterKey, logger, ...(clock && { clock }) });
+  const partitions = partitionsOf(kafka);
+  const openOne = () =>
+    openEngine({ databaseUrl: database.url, esdbUrl, masterKey, logger, partitions, ...(clock && { clock }) });
   const engine = await openOne();
   await prepareReadTables(engine.pool, projections);
+  const { feed, ...feeding } = await startFeed(engine, kafka);
   const projector = new Projector({
     url: database.url,
     store: engine.store,
     codec: engine.codec,
     catalogue: { projections, announcers, processes },
     log: (level, message, error) => logger[level]({ err: error }, message),
+    ...(feed && { feed }),
   });
   await projector.start();
   const worker = createWorker(engine, railsOf(engine.clock, 1), { allowPrivateTargets: true });
@@ -112,12 +114,14 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
     return { tenant, credentials, api: callerOf(app, document, credentials) };
   };
   const first = await platform(options.settings);
+  await untilFed(engine, first.tenant);
   const instances: { engine: Engine; app: NestExpressApplication }[] = [];
   return {
     engine,
     app,
     projector,
     ...first,
+    log: async () => (await engine.store.readAll(0, 100_000)).events,
     another: platform,
     dispatcher,
     async instance() {
@@ -132,11 +136,21 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
       for (const started of dispatchers) await started.stop({ graceMs: 0 });
       if (options.worker !== false) await worker.stop();
       await projector.stop();
+      await feeding.stop();
       await engine.close();
-      await log.stop();
+      await servers.stop();
       await database.drop();
     },
   };
+}
+
+/** Waits until what was written has reached the read models once: a feed takes its time to begin. */
+async function untilFed({ readModel }: Engine, tenant: Tenant): Promise<void> {
+  await eventually(
+    async () => readModel.shown(tenant),
+    (position) => position >= readModel.position(tenant),
+    FEED_PATIENCE_MS,
+  );
 }
 
 async function listeningApi(engine: Engine, logger: Logger): Promise<NestExpressApplication> {

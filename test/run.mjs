@@ -1,8 +1,33 @@
-/** `npm test -- [jest's arguments]`: does the set-up that a fresh clone lacks, then runs jest. */
+/**
+ * `npm test -- [jest's arguments]`: does the set-up that a fresh clone lacks, then runs jest. Without arguments it runs every test, and
+ * then the journeys that mean most to an engine once more on each of the other engines.
+ */
 import { spawn } from 'node:child_process';
-import { constants } from 'node:os';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
 import path from 'node:path';
 import { build, checkNode, install, root } from '../apps/standalone/setup.mjs';
+import { closingLine } from './reporter.mjs';
+
+/** The files of `test/journeys` that run on every engine: money, keys, crashes, read-your-writes, webhooks. */
+const ON_EVERY_ENGINE = [
+  'config',
+  'customers',
+  'customers-erasure',
+  'customers-life',
+  'engine',
+  'external-accounts.crash',
+  'funding',
+  'idempotency',
+  'internal-accounts',
+  'payment-webhooks',
+  'payments',
+  'quotes',
+  'tokens',
+].map((name) => `test/journeys/${name}.spec.ts`);
+/** Their servers share the machine with the tests. */
+const PATIENCE = '--testTimeout=120000';
 
 checkNode();
 process.chdir(root);
@@ -13,15 +38,65 @@ if (!(await build())) {
   process.stderr.write('The build failed; tests that start the built program use the last one.\n');
 }
 
-const jest = spawn(process.execPath, [path.join(root, 'node_modules/jest/bin/jest.js'), ...args], {
-  stdio: 'inherit',
-  env: {
-    ...process.env,
-    NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --experimental-vm-modules --no-warnings`.trim(),
-  },
-});
+let running;
+let isInterrupted = false;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-  // Ctrl-C reaches jest by itself; the others are handed on. Either way jest tidies up first.
-  process.on(signal, () => signal !== 'SIGINT' && jest.kill(signal));
+  process.on(signal, () => {
+    isInterrupted = true;
+    // Ctrl-C reaches jest by itself; the others are handed on. Either way jest tidies up first.
+    if (signal !== 'SIGINT') running?.kill(signal);
+  });
 }
-jest.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
+
+const folder = mkdtempSync(path.join(tmpdir(), 'ledgerline-test-totals-'));
+const totals = { passed: 0, failed: 0, skipped: 0 };
+process.exitCode = await jest({ args });
+if (args.length === 0) {
+  for (const pass of await onOtherEngines()) {
+    if (isInterrupted) break;
+    const code = await jest(pass);
+    process.exitCode ||= code;
+  }
+}
+rmSync(folder, { recursive: true });
+process.stdout.write(closingLine(totals));
+
+/** What else runs without arguments. Where there can be no broker its tests are counted as skipped, and it is said why. */
+async function onOtherEngines() {
+  await import('./ts-loader.mjs');
+  const { fetchKafka } = await import('./kafka/fetch.ts');
+  const fetched = await fetchKafka();
+  return [
+    { engine: 'postgres-kafka', title: 'PostgreSQL and Kafka' },
+    { engine: 'eventstoredb-kafka', title: 'the protocol of EventStoreDB and Kafka' },
+  ].map(({ engine, title }) =>
+    'reason' in fetched
+      ? {
+          title: `journeys on ${title}, skipped because ${fetched.reason}`,
+          args: [...ON_EVERY_ENGINE, '--testNamePattern=$^', '--silent', '--reporters=<rootDir>/test/reporter.mjs'],
+        }
+      : { title: `journeys on ${title}`, engine, args: [...ON_EVERY_ENGINE, PATIENCE] },
+  );
+}
+
+/** Runs jest once and adds up its totals; answers its exit code. */
+async function jest({ title, engine, args }) {
+  if (title) process.stdout.write(`\n== ${title}\n`);
+  const file = path.join(folder, 'totals.json');
+  rmSync(file, { force: true });
+  running = spawn(process.execPath, [path.join(root, 'node_modules/jest/bin/jest.js'), ...args], {
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      ...(engine && { TEST_ENGINE: engine }),
+      TEST_TOTALS: file,
+      NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --experimental-vm-modules --no-warnings`.trim(),
+    },
+  });
+  const [code, signal] = await once(running, 'exit');
+  const exitCode = code ?? 128 + constants.signals[signal];
+  if (existsSync(file)) {
+    for (const [name, count] of Object.entries(JSON.parse(readFileSync(file, 'utf8')))) totals[name] += count;
+  } else if (exitCode !== 0) totals.failed += 1; // it ended before it could count
+  return exitCode;
+}

@@ -1,5 +1,6 @@
-/** The journey of the same name, unchanged, with the log in EventStoreDB. */
-process.env.TEST_EVENT_STORE = 'eventstoredb';
-await import('../journeys/customers.spec.ts');
+import { jest } from '@jest/globals';
 
-export {};
+/** The journey of the same name, unchanged, with the log in EventStoreDB. */
+process.env.TEST_ENGINE = 'eventstoredb-direct';
+jest.setTimeout(120_000); // the server works in this process, too
+await import('../journeys/customers.spec.ts');
