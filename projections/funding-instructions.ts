@@ -48,7 +48,7 @@ function infosOf({ accountId, currency, type }: AccountState): Info[] {
       .join('')
       .slice(0, length);
   const reference = `FUND-${Buffer.from(seed('reference')).toString('hex').slice(0, 8).toUpperCase()}`;
-  if (type === 'INTERNAL_FIAT') return [fiatInfo(currency, digits, reference)];
+  if (type === 'INTERNAL_FIAT' || type === 'RULE_BASED') return [fiatInfo(currency, digits, reference)];
   return walletInfos(currency, seed);
 }
 

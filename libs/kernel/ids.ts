@@ -11,6 +11,7 @@ export type IdType =
   | 'Transaction'
   | 'Token'
   | 'Webhook'
+  | 'Sweep'
   | 'Lookup';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

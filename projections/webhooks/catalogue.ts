@@ -6,6 +6,7 @@ import { CustomerOneOf } from '../customer.view.ts';
 import { ExternalAccount } from '../external-account.view.ts';
 import { announcers, projections } from '../index.ts';
 import { InternalAccount } from '../internal-account.view.ts';
+import { SweepFailure } from '../sweep.view.ts';
 import { OutgoingTransaction } from '../transaction.view.ts';
 import { type WebhookBody, webhookOf } from './body.ts';
 import { IncomingPaymentWebhookData } from './incoming-payments.ts';
@@ -20,6 +21,7 @@ const families: Partial<Record<WebhookData, [name: string, data: TSchema]>> = {
   Customer: ['CustomerWebhook', CustomerOneOf],
   ExternalAccount: ['ExternalAccountStatusWebhook', ExternalAccount],
   InternalAccount: ['InternalAccountStatusWebhook', InternalAccount],
+  SweepFailure: ['SweepFailureWebhook', SweepFailure],
   Empty: ['TestWebhookRequest', Type.Object({})],
 };
 

@@ -6,9 +6,12 @@ import type { Announcer, StateRow } from '../../libs/kernel/projection.ts';
 import { internalAccountView } from '../internal-account.view.ts';
 import { internalAccounts } from '../internal-accounts.ts';
 
+/** Neither money nor status changes by these. */
+const silent: readonly string[] = ['AccountOpened', 'SweepRuleSet', 'SweepRequested', 'SweepsStarted'];
+
 /** Every movement of money on an internal account, and its end. An account that is opened is not announced: nothing changed. */
 export const internalAccountAnnouncer: Announcer = {
-  handles: accountEventTypes.filter((type) => type !== 'AccountOpened'),
+  handles: accountEventTypes.filter((type) => !silent.includes(type)),
   announce(event, read) {
     const { accountId } = event.data as { accountId: string };
     const row = read(internalAccounts, accountId) as StateRow<AccountState> | undefined;

@@ -10,6 +10,8 @@ import type { PaymentEvent, PaymentQuotedData } from '../../libs/domain/payments
 import { payment } from '../../libs/domain/payments/payment.ts';
 import type { PlatformEvent } from '../../libs/domain/platforms/platform.events.ts';
 import { platform, tenantIdOf } from '../../libs/domain/platforms/platform.ts';
+import type { SweepEvent } from '../../libs/domain/sweeps/sweep.events.ts';
+import { sweep } from '../../libs/domain/sweeps/sweep.ts';
 import { timestamp } from '../../libs/kernel/clock.ts';
 import { derivedUuid } from '../../libs/kernel/ids.ts';
 import type { Event, RecordedEvent, Tenant } from '../../libs/kernel/messages.ts';
@@ -163,6 +165,26 @@ const received: IncomingPaymentEvent = {
   },
 };
 
+const sweepId = id('sweep');
+const sweepEvents: SweepEvent[] = [
+  {
+    type: 'SweepStarted',
+    data: {
+      ...common,
+      sweepId,
+      accountId: id('rule account'),
+      canonicalAccountId: accountId,
+      destination: { kind: 'EXTERNAL', accountId: ach, paymentRail: 'ACH' },
+      currency: 'USD',
+      amountMinor: 50n,
+      incomingPaymentId: id('rule deposit'),
+    },
+  },
+  { type: 'SweepFailed', data: { sweepId, reason: 'BELOW_MINIMUM' } },
+  { type: 'SweepSent', data: { sweepId, paymentId: id('fallback') } },
+  { type: 'SweepFellBack', data: { sweepId } },
+];
+
 /** Steps of a payment that need no more data than its id. */
 type Step =
   | 'ExecutionRequested'
@@ -207,6 +229,7 @@ const streams: [decider: { name: string; id: string }, events: readonly Event[]]
   [customer, verified('BUSINESS', 'Acme', business)],
   [account, accountEvents],
   [externalAccount, externalAccountEvents],
+  [sweep, sweepEvents],
   [payment, life('payout', payout, ...executed, 'RailAccepted', 'PaymentCompleted')],
   [payment, life('late', payout, 'PaymentExpired')],
   [payment, life('refunded payout', payout, ...rejected, 'RefundCompleted')],

@@ -23,8 +23,10 @@ import { ExchangeRatesController } from './exchange-rates/exchange-rates.control
 import { externalAccountControllers, externalAccountProviders } from './external-accounts/index.ts';
 import {
   CustomersInternalAccountsController,
+  InternalAccountsController,
   PlatformInternalAccountsController,
 } from './internal-accounts/internal-accounts.controller.ts';
+import { RuleAccounts } from './internal-accounts/rule-accounts.ts';
 import { RAILS } from './ports.ts';
 import { PROVIDERS, sandboxProviders } from './providers.ts';
 import { QuotesController } from './quotes/quotes.controller.ts';
@@ -64,6 +66,7 @@ export class ApiModule {
         ConfigController,
         CustomersInternalAccountsController,
         PlatformInternalAccountsController,
+        InternalAccountsController,
         ...customerControllers,
         ...webhookControllers,
       ],
@@ -87,6 +90,7 @@ export class ApiModule {
         ...webhookProviders(engine, settings),
         { provide: PROVIDERS, useValue: sandboxProviders },
         ...customerProviders,
+        RuleAccounts,
         TokenFacts,
         Commands,
         ...commandHandlers(deciders),

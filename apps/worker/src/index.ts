@@ -2,12 +2,14 @@ import type { RailsOf } from '../../../libs/providers/rails.port.ts';
 import type { UmaOf } from '../../../libs/providers/uma.port.ts';
 import { counter } from '../../../libs/runtime/http/metrics.ts';
 import { processes } from '../../../projections/index.ts';
+import { sandboxProviders } from '../../api/src/providers.ts';
 import type { Engine } from '../../shared/engine.ts';
 import { umaOf as sandboxUmaOf } from '../../shared/uma.ts';
 import { approvalCall } from './approval-call.ts';
 import { providerCalls } from './calls.ts';
 import { park, Retries } from './dead-letters.ts';
 import { ProcessRunner } from './process-runner.ts';
+import { sweepCalls } from './sweep-calls.ts';
 import { Timers } from './timers.ts';
 import { umaCalls } from './uma-calls.ts';
 
@@ -37,7 +39,11 @@ export function createWorker(engine: Engine, railsOf: RailsOf, options: WorkerOp
   const list = processes.map(({ process }) => process);
   const { store, pool, driver, writePath, clock } = engine;
   const approval = approvalCall(engine, { allowPrivateTargets });
-  const calls = providerCalls(writePath, railsOf, umaCalls({ writePath, umaOf, clock }), approval);
+  const outside = providerCalls(writePath, railsOf, umaCalls({ writePath, umaOf, clock }), approval);
+  const calls = {
+    ...outside,
+    ...sweepCalls({ writePath, driver, clock, providers: sandboxProviders, calls: outside }),
+  };
   const retried = counter('process_retries_total', 'Times that the work of a process failed and was tried again.');
   const runner = new ProcessRunner({
     store,

@@ -6,6 +6,7 @@ export type WebhookData =
   | 'Verification'
   | 'ExternalAccount'
   | 'InternalAccount'
+  | 'SweepFailure'
   | 'Invitation'
   | 'BulkUploadJob'
   | 'AgentAction'
@@ -133,6 +134,10 @@ const table = {
     data: 'InternalAccount',
     when: 'The ways to pay into an internal account changed.',
     planned: true,
+  },
+  'INTERNAL_ACCOUNT.SWEEP_FAILED': {
+    data: 'SweepFailure',
+    when: "What arrived on a rule-based account could not go where its rule says. It is on the holder's canonical account.",
   },
 
   'INVITATION.CLAIMED': {

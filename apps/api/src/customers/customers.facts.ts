@@ -70,10 +70,9 @@ export class CustomerFacts {
   }
 
   /** Refuses to delete a customer whose accounts hold money, before anything is changed (decision 26). */
-  async checkEmpty({ customerId, accounts }: CustomerState): Promise<void> {
-    const states = await Promise.all(
-      accounts.map((currency) => this.writePath.state<AccountState>(account, customerAccountId(customerId, currency))),
-    );
+  async checkEmpty({ customerId, accounts, ruleAccounts = [] }: CustomerState): Promise<void> {
+    const ids = [...accounts.map((currency) => customerAccountId(customerId, currency)), ...ruleAccounts];
+    const states = await Promise.all(ids.map((id) => this.writePath.state<AccountState>(account, id)));
     const holding = states.map(({ state }) => state).filter((one) => one.postedMinor !== 0n || one.pendingMinor !== 0n);
     if (holding.length > 0) throw notEmpty(holding.map(({ accountId }) => publicId('InternalAccount', accountId)));
   }

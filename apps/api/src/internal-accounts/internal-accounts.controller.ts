@@ -1,4 +1,5 @@
-import { Controller, Get, Inject, Query } from '@nestjs/common';
+import { Body, Controller, Get, Inject, Post, Query, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
 import { Type } from 'typebox';
 import type { AccountState } from '../../../../libs/domain/accounts/account.ts';
 import { parsePublicId } from '../../../../libs/kernel/ids.ts';
@@ -7,7 +8,12 @@ import { Operation, PageOf } from '../../../../libs/runtime/http/index.ts';
 import { ReadModel, type TenantQuery } from '../../../../libs/runtime/read-model.ts';
 import { InternalAccount, internalAccountView } from '../../../../projections/internal-account.view.ts';
 import { internalAccounts } from '../../../../projections/internal-accounts.ts';
-import { CustomersInternalAccountsQuery, PlatformInternalAccountsQuery } from './internal-accounts.bodies.ts';
+import {
+  CustomersInternalAccountsQuery,
+  PlatformInternalAccountsQuery,
+  RuleAccountBody,
+} from './internal-accounts.bodies.ts';
+import { RuleAccounts } from './rule-accounts.ts';
 
 const tag = 'Internal accounts';
 
@@ -51,6 +57,37 @@ export class PlatformInternalAccountsController {
     const own = (all: TenantQuery) => narrowed(all, query).where('customer', '=', '');
     const states = await this.readModel.all<AccountState>(internalAccounts, tenant, own);
     return { data: states.map(internalAccountView) };
+  }
+}
+
+@Controller('internal-accounts')
+export class InternalAccountsController {
+  constructor(@Inject(RuleAccounts) private readonly ruleAccounts: RuleAccounts) {}
+
+  @Post()
+  @Operation({
+    summary: 'Open a rule-based account',
+    description:
+      "A further account number for a customer: what arrives on it is that customer's and goes on at once to the rule's destination. " +
+      'All other internal accounts are opened automatically. A repeated request is answered with 200 and the first result.',
+    tag,
+    success: {
+      200: { description: 'The account that an earlier request with this key opened.', schema: InternalAccount },
+      201: InternalAccount,
+    },
+    errors: [403, 404, 410, 501],
+    idempotent: true,
+    permission: 'MANAGE',
+  })
+  async create(
+    @Body() body: RuleAccountBody,
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const state = await this.ruleAccounts.create(caller, body, request.body);
+    response.status(201); // what is remembered for the key is answered with 200
+    return internalAccountView(state);
   }
 }
 

@@ -85,6 +85,10 @@ export function checkEnds(source: Source, destination: Pick<Destination, 'id'>):
       'Payments out of embedded wallets are not available yet.',
     );
   }
+  if (source.kind === 'INTERNAL' && source.account.type === 'RULE_BASED') {
+    const message = 'What arrives on a rule-based account goes where its rule says, and nowhere else.';
+    throw reject('INVALID_INPUT', { reason: 'FUNDING_SOURCE_INELIGIBLE' }, message);
+  }
   if (source.kind !== 'EXTERNAL') return;
   if (source.account.status !== 'ACTIVE') {
     throw reject('INVALID_INPUT', { reason: 'SOURCE_NOT_ACTIVE' }, 'The external account is not active.');

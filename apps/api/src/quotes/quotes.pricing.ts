@@ -18,7 +18,11 @@ const NO_FEE: FeeTerms = { fixed: 0n, bps: 0 };
 
 /** The price of a quote, with what its source may send in a day. Throws the refusal of an amount or currency. */
 export async function priceOf(
-  { lockedCurrencySide, lockedCurrencyAmount, platformFeeOverride }: QuoteBody,
+  {
+    lockedCurrencySide,
+    lockedCurrencyAmount,
+    platformFeeOverride,
+  }: Pick<QuoteBody, 'lockedCurrencySide' | 'lockedCurrencyAmount' | 'platformFeeOverride'>,
   type: PaymentQuotedData['type'],
   source: Source,
   destination: Destination,

@@ -12,6 +12,7 @@ interface CreateOptions extends CommonOptions {
   regulated?: true;
   strict?: true;
   requireTerms?: true;
+  ruleBased?: true;
 }
 
 /** `platform create`, `platform list`. */
@@ -25,12 +26,14 @@ export function addPlatformCommands(program: Command, perform: Perform): void {
     .option('--regulated', 'a regulated institution: sandbox suffixes decide about its customers at creation')
     .option('--strict', 'money moves for APPROVED customers only')
     .option('--require-terms', 'accounts open and money moves only with consent to the end-user terms')
+    .option('--rule-based', 'customers may have rule-based accounts, which send on what arrives on them')
     .action((options: CreateOptions) =>
       perform.onEngine(options, (engine, out) => {
         const settings = {
           isRegulatedFinancialInstitution: options.regulated === true,
           requireApprovedCustomers: options.strict === true,
           requireEndUserTerms: options.requireTerms === true,
+          ...(options.ruleBased && { allowRuleBasedAccounts: true }),
         };
         const environments =
           options.environment === 'both' ? (['sandbox', 'production'] as const) : [options.environment];
