@@ -5,7 +5,7 @@ import { createApi } from '../apps/api/src/app.ts';
 import type { Dispatcher } from '../apps/dispatcher/src/dispatcher.ts';
 import { createDispatcher, type DispatcherConfig } from '../apps/dispatcher/src/index.ts';
 import { prepareReadTables } from '../apps/projector/src/prepare.ts';
-import { Projector } from '../apps/projector/src/projector.ts';
+import { Projector, type ProjectorOptions } from '../apps/projector/src/projector.ts';
 import { type Engine, openEngine } from '../apps/shared/engine.ts';
 import { partitionsOf } from '../apps/shared/feed.ts';
 import { createPlatform, type IssuedCredentials, issueToken } from '../apps/shared/provision.ts';
@@ -14,6 +14,7 @@ import { createWorker } from '../apps/worker/src/index.ts';
 import type { PlatformSettings } from '../libs/domain/platforms/platform.events.ts';
 import type { Clock } from '../libs/kernel/clock.ts';
 import type { LoggedEvent } from '../libs/kernel/event-store.port.ts';
+import type { Feed } from '../libs/kernel/feed.port.ts';
 import { uuidV7 } from '../libs/kernel/ids.ts';
 import type { Tenant } from '../libs/kernel/messages.ts';
 import { BASE_PATH, createLogger, type Logger } from '../libs/runtime/http/index.ts';
@@ -81,15 +82,8 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
     openEngine({ databaseUrl: database.url, esdbUrl, masterKey, logger, partitions, ...(clock && { clock }) });
   const engine = await openOne();
   await prepareReadTables(engine.pool, projections);
-  const { feed, ...feeding } = await startFeed(engine, kafka);
-  const projector = new Projector({
-    url: database.url,
-    store: engine.store,
-    codec: engine.codec,
-    catalogue: { projections, announcers, processes },
-    log: (level, message, error) => logger[level]({ err: error }, message),
-    ...(feed && { feed }),
-  });
+  const feeding = await startFeed(engine, kafka);
+  const projector = projectorOn(engine, feeding.feed);
   await projector.start();
   const worker = createWorker(engine, railsOf(engine.clock, 1), { allowPrivateTargets: true });
   if (options.worker !== false) await worker.start();
@@ -142,6 +136,12 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
       await database.drop();
     },
   };
+}
+
+function projectorOn({ url, store, codec, logger }: Engine, feed: Feed | undefined): Projector {
+  const catalogue = { projections, announcers, processes };
+  const log: ProjectorOptions['log'] = (level, message, error) => logger[level]({ err: error }, message);
+  return new Projector({ url, store, codec, catalogue, log, ...(feed && { feed }) });
 }
 
 /** Waits until what was written has reached the read models once: a feed takes its time to begin. */
