@@ -7,7 +7,7 @@ import { TestClock } from '../clock.ts';
 import { eventually } from '../eventually.ts';
 import { startTestPlatform, type TestPlatform } from '../platform.ts';
 import { type Answer, type Received, type Receiver, startReceiver } from '../receiver.ts';
-import { funded, incoming, type Person, pay, person, reached, shows } from './uma.setup.ts';
+import { funded, incoming, type Person, pay, person, reached, shows, unexplained } from './uma.setup.ts';
 
 let platform: TestPlatform;
 let api: TestPlatform['api'];
@@ -285,4 +285,8 @@ describe('from a sender', () => {
     const missing = 'Transaction:00000000-0000-7000-8000-000000000000';
     expect((await decide(missing, 'approve').expect(404)).body.code).toBe('TRANSACTION_NOT_FOUND');
   });
+});
+
+test('every transaction is explained by its entries', async () => {
+  expect(await unexplained(platform)).toEqual([]);
 });

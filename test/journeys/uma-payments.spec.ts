@@ -2,7 +2,18 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { errors, SANDBOX_UMA_DOMAIN } from '../../libs/providers/uma.sandbox.table.ts';
 import { TestClock } from '../clock.ts';
 import { startTestPlatform, type TestPlatform } from '../platform.ts';
-import { books, funded, incoming, type Person, pay, person, reached, shows, umaQuote } from './uma.setup.ts';
+import {
+  books,
+  funded,
+  incoming,
+  type Person,
+  pay,
+  person,
+  reached,
+  shows,
+  umaQuote,
+  unexplained,
+} from './uma.setup.ts';
 
 let platform: TestPlatform;
 let api: TestPlatform['api'];
@@ -153,4 +164,8 @@ describe('to a customer of this deployment', () => {
     const again = await api('post', '/quotes').send(umaQuote(await usd(), bob.umaAddress, 300));
     expect(again.body).toMatchObject({ code: 'UMA_NOT_FOUND' });
   });
+});
+
+test('every transaction is explained by its entries', async () => {
+  expect(await unexplained(platform)).toEqual([]);
 });

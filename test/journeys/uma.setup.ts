@@ -1,3 +1,4 @@
+import { Transactions } from '../../apps/ops/src/transactions.ts';
 import { eventually } from '../eventually.ts';
 import type { TestPlatform } from '../platform.ts';
 
@@ -87,4 +88,12 @@ export async function books(platform: TestPlatform, tenant = platform.tenant) {
     [tenant.platform],
   );
   return Object.fromEntries(rows.filter(({ left }) => left !== '0').map(({ name, left }) => [name, Number(left)]));
+}
+
+/** What the auditors find unexplained in the whole log: nothing, ever. */
+export async function unexplained({ engine }: TestPlatform): Promise<unknown[]> {
+  const audited = new Transactions();
+  const { events } = await engine.store.readAll(0, 100_000);
+  for (const event of await engine.codec.decode(events)) audited.take(event);
+  return [...audited.unexplained()];
 }

@@ -1,3 +1,9 @@
+import {
+  type IncomingPaymentEvent,
+  incomingPaymentEventTypes,
+} from '../../../libs/domain/incoming-payments/incoming-payment.events.ts';
+import type { IncomingPaymentState } from '../../../libs/domain/incoming-payments/incoming-payment.state.ts';
+import { incomingPayment } from '../../../libs/domain/incoming-payments/incoming-payment.ts';
 import type { PaymentEvent } from '../../../libs/domain/payments/payment.events.ts';
 import { paymentEventTypes } from '../../../libs/domain/payments/payment.events.ts';
 import { isBroughtIn, type PaymentState } from '../../../libs/domain/payments/payment.state.ts';
@@ -6,12 +12,15 @@ import type { RecordedEvent } from '../../../libs/kernel/messages.ts';
 import { movements } from '../../../projections/journal.ts';
 
 /** Phases in which a payment has nothing on its way. */
-const AT_REST = new Set<PaymentState['phase']>(['DONE', 'EXPIRED', 'REFUSED']);
+const AT_REST = new Set<string>(['DONE', 'EXPIRED', 'REFUSED']);
 
 const isPaymentEvent = new Set<string>(paymentEventTypes);
+const isIncomingEvent = new Set<string>(incomingPaymentEventTypes);
 
 interface Tracked {
   state: PaymentState;
+  /** Set for a payment to a UMA address here, which has a life of its own. */
+  incoming?: IncomingPaymentState;
   /** What it moved so far, per account. */
   net: Map<string, bigint>;
   /** Position of its last event or movement. */
@@ -36,13 +45,14 @@ export class Transactions {
   private readonly tracked = new Map<string, Tracked>();
 
   take(event: RecordedEvent): void {
-    if (event.type === 'PaymentQuoted' || event.type === 'DepositReceived') this.count += 1;
+    if (begins.has(event.type)) this.count += 1;
     if (event.type === 'DepositReceived') return; // it is the transaction and its entry
     const moved = movements(event);
     const isOwn = isPaymentEvent.has(event.type);
-    if (!isOwn && moved.length === 0) return;
+    const isIncoming = isIncomingEvent.has(event.type);
+    if (!isOwn && !isIncoming && moved.length === 0) return;
     const { paymentId } = event.data as { paymentId: string };
-    const one = this.tracked.get(paymentId) ?? {
+    const one: Tracked = this.tracked.get(paymentId) ?? {
       state: payment.initial,
       net: new Map(),
       position: 0,
@@ -55,10 +65,12 @@ export class Transactions {
       add(one.net, to, amountMinor);
     }
     if (isOwn) one.state = payment.evolve(one.state, event as unknown as PaymentEvent & { at: string });
+    if (isIncoming) one.incoming = evolved(one.incoming, event);
     if (event.type === 'PlatformFeeReversed' && moved.length > 0) one.isFeeCovered = true;
-    const isOver = AT_REST.has(one.state.phase) && difference(one) === undefined;
+    const { phase } = one.incoming ?? one.state;
+    const isOver = AT_REST.has(phase) && difference(one) === undefined;
     // The receipt of a deposit, which has no stream of its own otherwise, may be confirmed.
-    const isOnlyConfirmed = one.state.phase === 'NONE' && one.net.size === 0;
+    const isOnlyConfirmed = phase === 'NONE' && one.net.size === 0;
     if (isOver || isOnlyConfirmed) this.tracked.delete(paymentId);
   }
 
@@ -71,7 +83,8 @@ export class Transactions {
   /** Those that are wrong, once all events were taken. */
   *unexplained(): Generator<Unexplained> {
     for (const [paymentId, one] of this.tracked) {
-      const { state, position } = one;
+      const { position } = one;
+      const state = one.incoming ?? one.state;
       if (state.phase === 'NONE') {
         yield { paymentId, position, message: 'moves money, but there is no such transaction under way' };
       } else if (AT_REST.has(state.phase)) {
@@ -81,6 +94,11 @@ export class Transactions {
   }
 }
 
+const begins = new Set(['PaymentQuoted', 'DepositReceived', 'IncomingPaymentAnnounced']);
+
+const evolved = (state: IncomingPaymentState = incomingPayment.initial, event: RecordedEvent): IncomingPaymentState =>
+  incomingPayment.evolve(state, event as unknown as IncomingPaymentEvent & { at: string });
+
 function add(net: Map<string, bigint>, account: string, minor: bigint): void {
   const sum = (net.get(account) ?? 0n) + minor;
   if (sum === 0n) net.delete(account);
@@ -89,7 +107,7 @@ function add(net: Map<string, bigint>, account: string, minor: bigint): void {
 
 /** The first account that did not move as it should have; undefined when all did. */
 function difference(one: Tracked): string | undefined {
-  const expected = expectedOf(one);
+  const expected = one.incoming ? expectedOfIncoming(one.incoming) : expectedOf(one);
   for (const account of new Set([...expected.keys(), ...one.net.keys()])) {
     const [should, did] = [expected.get(account) ?? 0n, one.net.get(account) ?? 0n];
     if (should !== did) return `${account} moved by ${did}, its terms and outcome say ${should}`;
@@ -115,11 +133,24 @@ function expectedOf({ state, isFeeCovered }: Tracked): Map<string, bigint> {
   return net;
 }
 
+/** What came in for a UMA address is where it was deposited, back with its sender, or in suspense. */
+function expectedOfIncoming({ status, refund, origin, destination, terms }: IncomingPaymentState): Map<string, bigint> {
+  const { receivingCurrency: currency, receivingMinor: minor } = terms;
+  const net = new Map<string, bigint>();
+  if (status !== 'COMPLETED' && refund?.status !== 'FAILED') return net;
+  const deposit = destination.kind === 'INTERNAL' ? `account:${destination.accountId}` : `rail:${currency}`;
+  add(net, `${origin.kind === 'CLEARING' ? 'clearing' : 'rail'}:${currency}`, -minor);
+  add(net, status === 'COMPLETED' ? deposit : `suspense:${currency}`, minor);
+  return net;
+}
+
 const sourceOf = ({ source, terms }: PaymentState): string =>
   source.kind === 'INTERNAL' ? `account:${source.accountId}` : `rail:${terms.sendingCurrency}`;
 
-const destinationOf = ({ destination, terms }: PaymentState): string =>
-  destination.kind === 'INTERNAL' ? `account:${destination.accountId}` : `rail:${terms.receivingCurrency}`;
+function destinationOf({ destination, terms }: PaymentState): string {
+  if (destination.kind === 'INTERNAL') return `account:${destination.accountId}`;
+  return `${destination.uma?.kind === 'HERE' ? 'clearing' : 'rail'}:${terms.receivingCurrency}`;
+}
 
 const feeAccountOf = ({ platformFeeAccountId, terms }: PaymentState, isCredited: boolean): string =>
   isCredited ? `account:${platformFeeAccountId}` : `suspense:${terms.sendingCurrency}`;
@@ -148,7 +179,7 @@ function giveBack(net: Map<string, bigint>, state: PaymentState): void {
 /** What could not be returned is in suspense: what came, what was reserved, or what was on its way. */
 function setAside(net: Map<string, bigint>, state: PaymentState): void {
   const { terms, source, destination, receivedMinor, isSettled, isFeeCredited } = state;
-  const isPayout = destination.kind === 'EXTERNAL';
+  const isPayout = destination.kind !== 'INTERNAL';
   const isForeign = receivedMinor !== undefined && !isBroughtIn(state);
   if (isForeign || (isPayout && source.kind === 'INTERNAL' && !isSettled)) {
     const minor = isForeign ? receivedMinor : terms.sendingMinor;
