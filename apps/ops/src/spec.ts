@@ -3,9 +3,11 @@ import { claimTransitions } from '../../../libs/domain/claims/claim.ts';
 import { customerTransitions, verificationTransitions } from '../../../libs/domain/customers/customer.ts';
 import { externalAccountTransitions } from '../../../libs/domain/external-accounts/external-account.ts';
 import { umaDepositTransitions } from '../../../libs/domain/external-accounts/uma-deposit.ts';
+import { incomingPaymentTransitions } from '../../../libs/domain/incoming-payments/incoming-payment.ts';
 import { operationTransitions } from '../../../libs/domain/operations/operation.ts';
 import { paymentTransitions } from '../../../libs/domain/payments/payment.ts';
 import { platformTransitions } from '../../../libs/domain/platforms/platform.ts';
+import { sweepTransitions } from '../../../libs/domain/sweeps/sweep.ts';
 import { tokenTransitions } from '../../../libs/domain/tokens/token.ts';
 import { Rejection } from '../../../libs/kernel/errors.ts';
 import type { TransitionTable } from '../../../libs/kernel/transitions.ts';
@@ -44,6 +46,8 @@ export const stateMachines: readonly StateMachine[] = [
   machine('External account', externalAccountTransitions),
   machine('Default UMA deposit account', umaDepositTransitions),
   machine('Payment (quote and transaction)', paymentTransitions),
+  machine('Sweep of a rule-based account', sweepTransitions),
+  machine('Incoming UMA payment', incomingPaymentTransitions),
   machine('Claim on a unique value', claimTransitions),
   machine('Operation', operationTransitions),
 ];
