@@ -92,14 +92,28 @@ export async function openEngine({
     },
   });
   const projected = followProjector(url, pool, readModel);
-  await projected.ready;
   const freshness = new Freshness(
     store,
     writePath,
     (message, error) => logger.warn({ err: error }, message),
     (stream) => noteClock(clock, stream),
   );
-  await freshness.start();
+  const close = async () => {
+    isClosing = true;
+    await freshness.stop();
+    await writePath.drain();
+    await projected.close();
+    await store.close();
+    await db.destroy(); // ends the pool too, but only when kysely has asked it for something
+    if (!pool.ending) await pool.end();
+  };
+  try {
+    await projected.ready;
+    await freshness.start();
+  } catch (error) {
+    await close();
+    throw error;
+  }
   return {
     url,
     pool,
@@ -116,15 +130,7 @@ export async function openEngine({
     answers,
     logger,
     keyFor: (purpose) => derivedKey(masterKey, purpose),
-    async close() {
-      isClosing = true;
-      await freshness.stop();
-      await writePath.drain();
-      await projected.close();
-      await store.close();
-      await db.destroy(); // ends the pool too, but only when kysely has asked it for something
-      if (!pool.ending) await pool.end();
-    },
+    close,
   };
 }
 
