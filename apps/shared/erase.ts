@@ -6,7 +6,9 @@ import { reject } from '../../libs/kernel/errors.ts';
 import { publicId } from '../../libs/kernel/ids.ts';
 import type { Tenant } from '../../libs/kernel/messages.ts';
 import { externalAccounts } from '../../projections/external-accounts.ts';
+import { internalAccounts } from '../../projections/internal-accounts.ts';
 import { payments } from '../../projections/payments.ts';
+import { sweeps } from '../../projections/sweeps.ts';
 import type { Engine } from './engine.ts';
 
 /** What an erasure took away beside the key. */
@@ -54,7 +56,11 @@ export async function eraseCustomer(engine: Engine, tenant: Tenant, customerId: 
   const erase = new ErasePerson({ customerId, externalAccountIds });
   const done = await writePath.execute(customer, erase, { commandId, correlationId: commandId, actor: 'ops', tenant });
   await keys.destroy(customerId);
-  const streams = [`customer-${customerId}`, ...externalAccountIds.map((id) => `externalAccount-${id}`)];
+  const streams = [
+    `customer-${customerId}`,
+    ...externalAccountIds.map((id) => `externalAccount-${id}`),
+    ...(await streamsWithTexts(engine, tenant, customerId)),
+  ];
   for (const stream of streams) writePath.forget(stream);
   readModel.noteWritten(tenant, done.position);
   await projected(engine, tenant, done.position);
@@ -71,6 +77,18 @@ async function refuseWhileMoneyMoves({ pool }: Engine, tenant: Tenant, customerI
   if (rows.length === 0) return;
   const transactions = rows.map(({ id }) => publicId('Transaction', id));
   throw reject('CONFLICT', { reason: 'PAYMENTS_UNDER_WAY', transactions }, 'Payments of the customer are under way.');
+}
+
+/** Rule-based accounts and their sweeps: people wrote texts there too. */
+async function streamsWithTexts({ pool }: Engine, tenant: Tenant, customerId: string): Promise<string[]> {
+  const { rows } = await pool.query<{ stream: string }>(
+    `SELECT 'account-' || id AS stream FROM ${internalAccounts.name}
+      WHERE customer = $1 AND type = 'RULE_BASED' AND platform = $2 AND environment = $3
+      UNION ALL SELECT 'sweep-' || s.id FROM ${sweeps.name} s JOIN ${internalAccounts.name} a ON a.id = s.account
+      WHERE a.customer = $1 AND s.platform = $2 AND s.environment = $3`,
+    [customerId, tenant.platform, tenant.environment],
+  );
+  return rows.map(({ stream }) => stream);
 }
 
 /** Waits until the read models have come to a position: before that a batch under way may still write what is to go. */
@@ -98,6 +116,11 @@ async function purge({ pool }: Engine, tenant: Tenant, customerId: string, strea
     `UPDATE ${payments.name} SET state = (state::jsonb - $4::text[])::text
       WHERE customer = $1 AND platform = $2 AND environment = $3 AND state::jsonb ?| $4::text[]`,
     [customerId, tenant.platform, tenant.environment, textsOfPayments],
+  );
+  await pool.query(
+    `UPDATE ${internalAccounts.name} SET state = (state::jsonb - 'label' - 'description' - 'remittanceInformation')::text
+      WHERE customer = $1 AND type = 'RULE_BASED' AND platform = $2 AND environment = $3`,
+    [customerId, tenant.platform, tenant.environment],
   );
   return { payments: texts.rowCount ?? 0, answers: answers.rowCount ?? 0, webhooks: webhooks.rowCount ?? 0 };
 }

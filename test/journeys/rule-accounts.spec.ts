@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eraseCustomer } from '../../apps/shared/erase.ts';
+import { account, ReceiveDeposit } from '../../libs/domain/accounts/account.ts';
 import { customerAccountId } from '../../libs/domain/customers/customer.process.ts';
+import { type CustomerState, customer, RequestRuleAccount } from '../../libs/domain/customers/customer.ts';
+import type { AnyDecider } from '../../libs/kernel/decider.ts';
+import type { Command } from '../../libs/kernel/messages.ts';
 import { eventually } from '../eventually.ts';
 import { startTestPlatform, type TestPlatform } from '../platform.ts';
 import { type Receiver, startReceiver } from '../receiver.ts';
@@ -333,4 +338,51 @@ describe('closing', () => {
     expect((await fund(ruled.id, 1).expect(409)).body.details.reason).toBe('ACCOUNT_CLOSED');
     expect((await post(request(holder, usd(other))).expect(410)).body.code).toBe('CUSTOMER_DELETED');
   });
+});
+
+describe('when somebody dies', () => {
+  const send = (decider: AnyDecider, command: Command) => {
+    const commandId = randomUUID();
+    const envelope = { commandId, correlationId: commandId, actor: 'test', tenant: platform.tenant };
+    return platform.engine.writePath.execute(decider, command, envelope);
+  };
+
+  test('a request after the customer was told: the account is opened, and what arrives on it swept', async () => {
+    const [holder, other] = [await newCustomer(), await newCustomer()];
+    const customerId = holder.slice('Customer:'.length);
+    const accountId = randomUUID();
+    const id = (publicId: string) => publicId.slice('InternalAccount:'.length);
+    const rule = {
+      canonicalAccountId: id(usd(holder)),
+      destination: { kind: 'INTERNAL' as const, accountId: id(usd(other)) },
+      minimumMinor: 1n,
+      maximumMinor: 1_000_000n,
+    };
+    await send(customer, new RequestRuleAccount({ customerId, accountId, currency: 'USD', rule }));
+    const { state } = await eventually(
+      () => platform.engine.writePath.state<CustomerState>(customer, customerId),
+      (one) => one.state.ruleAccountsToOpen?.length === 0,
+    );
+    const { tenantId, platformCustomerId } = state;
+    const leg = { accountId, currency: 'USD', amountMinor: 800n, counterpart: 'mint:USD', paymentId: randomUUID() };
+    await send(account, new ReceiveDeposit({ ...leg, tenantId, customerId, platformCustomerId, reference: 'FUND-1' }));
+    await swept(holder, `InternalAccount:${accountId}`, 2);
+    expect(await held(other, usd(other))).toBe(800);
+  });
+});
+
+test('what people wrote about a rule cannot be read in the log, and goes with the person', async () => {
+  const [holder, other] = [await newCustomer(), await newCustomer()];
+  const texts = { description: 'Unlikely-Description', remittanceInformation: 'Unlikely-Remittance' };
+  const { body: ruled } = await post(request(holder, usd(other), { label: 'Unlikely-Label' }, texts)).expect(201);
+  await fund(ruled.id, 100).expect(200);
+  await swept(holder, ruled.id, 2);
+  const log = (await platform.log()).map(({ payload }) => payload);
+  expect(log.filter((text) => text.includes('Unlikely-'))).toEqual([]);
+  await platform.api('delete', `/customers/${holder}`).expect(200);
+  await eraseCustomer(platform.engine, platform.tenant, holder.slice('Customer:'.length));
+  for (const table of ['internal_accounts', 'sweeps', 'payments']) {
+    const { rows } = await platform.engine.pool.query<{ text: string }>(`SELECT t::text AS text FROM ${table} t`);
+    expect(rows.filter(({ text }) => text.includes('Unlikely-'))).toEqual([]);
+  }
 });
