@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { hasQuote, type PaymentState } from '../libs/domain/payments/payment.ts';
 import { publicId } from '../libs/kernel/ids.ts';
 import { currencyAmount, toWire } from '../libs/kernel/money.ts';
+import { cryptoNetworks } from '../libs/kernel/rails.ts';
 import { PageOf } from '../libs/runtime/http/page-of.ts';
 import { CurrencyAmount } from './currency.view.ts';
 import { ERASED_UMA_ADDRESS } from './customer.view.ts';
@@ -18,11 +19,25 @@ export const AccountTransactionSource = Type.Object(
   { $id: 'AccountTransactionSource' },
 );
 
+export const OnChainTransaction = Type.Object(
+  { transactionHash: Type.String(), network: Type.Enum(cryptoNetworks.filter((one) => one !== 'LIGHTNING')) },
+  { $id: 'OnChainTransaction' },
+);
+
 export const RealtimeFundingTransactionSource = Type.Object(
   {
     sourceType: Type.Literal('REALTIME_FUNDING'),
     currency: Type.String(),
     customerId: Type.Optional(Type.String()),
+    accountHolderName: Type.Optional(Type.String()),
+    accountIdentifier: Type.Optional(Type.String()),
+    bankName: Type.Optional(Type.String()),
+    bankIdentifier: Type.Optional(Type.String()),
+    paymentRail: Type.Optional(PaymentRail),
+    remittanceInformation: Type.Optional(Type.String()),
+    endToEndId: Type.Optional(Type.String()),
+    traceNumber: Type.Optional(Type.String()),
+    onChainTransaction: Type.Optional(OnChainTransaction),
   },
   { $id: 'RealtimeFundingTransactionSource' },
 );
@@ -154,6 +169,8 @@ export const OutgoingTransaction = Type.Object(
         'COUNTERPARTY_POST_TX_FAILED',
       ]),
     ),
+    expectedSettlementAt: Type.Optional(Type.Union([time(), Type.Null()])),
+    settlementTimelineSeconds: Type.Optional(Type.Union([Type.Integer({ minimum: 0 }), Type.Null()])),
     paymentRail: Type.Optional(Type.Union([PaymentRail, Type.Null()])),
     railSelectionMode: Type.Optional(Type.Union([Type.Enum(['AUTO', 'MANUAL']), Type.Null()])),
   },
@@ -205,6 +222,7 @@ export function transactionView(state: PaymentState, now: string, owner: string)
   view.receivedAmount = currencyAmount(terms.receivingMinor, terms.receivingCurrency);
   if (!isIncoming) {
     if (state.funding) view.paymentInstructions = state.funding.instructions;
+    if (state.phase === 'WAITING') addTimeline(view, state);
     view.platformFees = toWire(terms.platformFeeMinor);
     view.paymentRail = state.destination.paymentRail ?? null;
     view.railSelectionMode = state.destination.railSelectionMode ?? null;
@@ -232,6 +250,13 @@ function destinationOf({ destination, destinationUmaAddress, terms }: PaymentSta
   return { destinationType: 'ACCOUNT' as const, accountId: accountPublicId(destination)!, currency };
 }
 
+/** When the rail will have decided, as it says while it has the order. */
+function addTimeline(view: Record<string, unknown>, { waitUntil, orderedAt, startedAt }: PaymentState): void {
+  view.expectedSettlementAt = waitUntil;
+  const tookFrom = Date.parse(orderedAt ?? startedAt!);
+  view.settlementTimelineSeconds = Math.max(0, Math.round((Date.parse(waitUntil!) - tookFrom) / 1_000));
+}
+
 function sourceOf(state: TransactionState) {
   const { source, terms, customerId, sourceUmaAddress } = state;
   if (source.kind === 'UMA') {
@@ -247,5 +272,6 @@ function sourceOf(state: TransactionState) {
     sourceType: 'REALTIME_FUNDING' as const,
     currency: terms.sendingCurrency,
     ...(customerId && { customerId: publicId('Customer', customerId) }),
+    ...state.fundingSender,
   };
 }

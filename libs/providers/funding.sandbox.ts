@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
+import type { FundingInstructions, FundingSender } from '../kernel/funding.ts';
 import { currency as currencyOf, internalAccountType, minorPerMajor } from '../kernel/money.ts';
-import type { CryptoNetwork } from '../kernel/rails.ts';
+import type { CryptoNetwork, PaymentRail } from '../kernel/rails.ts';
 import type { FundingProvider, FundingRequest } from './funding.port.ts';
 import { cryptoWays, fiatWays, swiftWay, withoutReference } from './funding.table.ts';
 
@@ -43,4 +45,29 @@ function notesOf(way: Way, { currency, amountMinor }: FundingRequest): string {
   return isWallet(way) || withoutReference.includes(way.accountType)
     ? `${exactly}.`
     : `${exactly}, with the reference.`;
+}
+
+/** Who sends money in the sandbox, by the instructions that the money follows; the same for ever for a reference. */
+export function sandboxSender(
+  reference: string,
+  [first]: readonly FundingInstructions[],
+  network: CryptoNetwork | undefined,
+): FundingSender {
+  const { accountType, paymentRails } = first!.accountOrWalletInfo;
+  const hash = createHash('sha256').update(reference).digest('hex');
+  if (accountType === 'LIGHTNING') return {};
+  if (isWallet(first!.accountOrWalletInfo)) {
+    return { onChainTransaction: { transactionHash: hash, network: network ?? 'BITCOIN' } };
+  }
+  const [paymentRail] = (paymentRails ?? []) as PaymentRail[];
+  return {
+    accountHolderName: 'Sandbox Sender',
+    accountIdentifier: 'SANDBOX-0000000017',
+    bankName: 'Ledgerline Sandbox Bank',
+    bankIdentifier: 'LEDGDEFF',
+    ...(paymentRail && { paymentRail }),
+    remittanceInformation: reference,
+    endToEndId: `E2E-${reference}`,
+    traceNumber: String(BigInt(`0x${hash.slice(0, 12)}`)).padStart(15, '0'),
+  };
 }

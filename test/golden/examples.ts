@@ -291,6 +291,20 @@ export const examples: { readonly [T in StoredEvent['type']]?: Extract<StoredEve
   RefundFailed: { paymentId, entries: [entry] },
   PaymentExpired: { paymentId },
   FundingReceived: { paymentId, amountMinor: 100_000n, entries: [entry] },
+  FundingSenderNamed: {
+    paymentId,
+    subject: customerId,
+    sender: {
+      accountHolderName: 'Amina Diop',
+      accountIdentifier: 'DE89370400440532013000',
+      bankName: 'Commerzbank',
+      bankIdentifier: 'COBADEFF',
+      paymentRail: 'SEPA',
+      remittanceInformation: 'PAY-0199DD29',
+      endToEndId: 'E2E-7',
+      traceNumber: '021000021000001',
+    },
+  },
   CancellationRequested: {
     paymentId,
     subject: customerId,

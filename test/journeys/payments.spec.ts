@@ -146,10 +146,11 @@ describe('to an external account, by its suffix', () => {
   test('003: held for about six minutes, then completed', async () => {
     const { id, status, available } = await pay('003');
     expect(status).toBe('PROCESSING');
-    await eventually(
+    const held = await eventually(
       () => transaction(id),
-      (one) => one.status === 'PROCESSING',
+      (one) => one.status === 'PROCESSING' && one.expectedSettlementAt !== undefined,
     );
+    expect(held.settlementTimelineSeconds).toBe(360);
     expect(await balances(usd)).toEqual([available - 10_000, available]);
     clock.advance(6 * 60_000);
     await eventually(

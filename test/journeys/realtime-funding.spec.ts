@@ -46,6 +46,11 @@ describe('a quote that waits for money', () => {
 
     const { body: sent } = await money.send(quote.id, 'USD', 100_000).expect(200);
     expect(sent).toMatchObject({ id: quote.transactionId, status: 'COMPLETED' });
+    expect(sent.source).toMatchObject({
+      accountHolderName: 'Sandbox Sender',
+      paymentRail: 'ACH',
+      remittanceInformation: quote.paymentInstructions[0].accountOrWalletInfo.reference,
+    });
     expect(await money.balances(accounts.EUR!)).toEqual([91_540, 91_540]);
     expect((await money.api('get', `/quotes/${quote.id}`).expect(200)).body.status).toBe('COMPLETED');
     const again = await money.send(quote.id, 'USD').expect(409);
@@ -222,7 +227,11 @@ describe('crypto', () => {
     const { id, accounts } = await money.customer();
     const source = realtime('USDC', { customerId: id, cryptoNetwork: 'SOLANA' });
     const { body: quote } = await money.quote(source, accounts.USD!, 5_000_000).expect(201);
-    await money.send(quote.id, 'USDC', 4_000_000).expect(200);
+    const { body: sent } = await money.send(quote.id, 'USDC', 4_000_000).expect(200);
+    expect(sent.source.onChainTransaction).toEqual({
+      network: 'SOLANA',
+      transactionHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
     await money.until(quote.transactionId, (one) => one.refund?.status === 'COMPLETED');
     expect(await money.balances(accounts.USDC!)).toEqual([4_000_000, 4_000_000]);
     expect(await money.balances(accounts.USD!)).toEqual([0, 0]);

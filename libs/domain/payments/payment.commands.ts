@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../kernel/errors.ts';
+import type { FundingSender } from '../../kernel/funding.ts';
 import { command } from '../../kernel/messages.ts';
 import type { PaymentQuotedData, PaymentTexts, RailAnswer } from './payment.events.ts';
 
@@ -22,6 +23,8 @@ export class ReceiveFunding extends command('ReceiveFunding')<{
   currency: string;
   amountMinor: bigint;
   now: string;
+  /** As far as the rail says. */
+  sender?: FundingSender;
 }>() {}
 /** What the rail said, to the order or to a later question. */
 export class RecordRailAnswer extends command('RecordRailAnswer')<{ paymentId: string; answer: RailAnswer }>() {}

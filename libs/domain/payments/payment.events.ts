@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../kernel/errors.ts';
-import type { FundingInstructions } from '../../kernel/funding.ts';
+import type { FundingInstructions, FundingSender } from '../../kernel/funding.ts';
 import type { Event } from '../../kernel/messages.ts';
 import type { CryptoNetwork, PaymentRail } from '../../kernel/rails.ts';
 import type { Entry } from '../accounts/account.events.ts';
@@ -142,6 +142,7 @@ export type PaymentEvent =
   | Event<'PaymentQuoted', PaymentQuotedData>
   | Event<'PaymentDescribed', { paymentId: string; subject: string } & PaymentTexts>
   | Event<'ExecutionRequested', { paymentId: string; day?: string }>
+  | Event<'FundingSenderNamed', { paymentId: string; subject: string; sender: FundingSender }>
   | Event<'FundingReceived', { paymentId: string; amountMinor: bigint; entries: readonly Entry[] }>
   | Event<'ExecutionRefused', { paymentId: string; code: ErrorCode; reason?: string }>
   | Event<'PaymentStarted', { paymentId: string }>
@@ -185,6 +186,7 @@ export const paymentEventTypes = [
   'RefundFailed',
   'PaymentExpired',
   'FundingReceived',
+  'FundingSenderNamed',
   'CancellationRequested',
   'CancellationRefused',
   'ReceiptDeliveryConfirmed',

@@ -19,6 +19,8 @@ export function evolve(state: PaymentState, event: PaymentEvent & Stamped): Paym
       const { paymentId: _, ...refusal } = event.data;
       return { ...next, phase: state.immediatelyExecute ? 'REFUSED' : 'OPEN', refusal };
     }
+    case 'FundingSenderNamed':
+      return { ...next, fundingSender: event.data.sender };
     case 'FundingReceived':
       return { ...next, receivedMinor: event.data.amountMinor };
     case 'PaymentStarted':

@@ -175,6 +175,13 @@ describe('a quote that waits for money', () => {
       );
   });
 
+  test('keeps who sent it', () => {
+    const sender = { accountHolderName: 'Amina Diallo' };
+    given(payment, quoted)
+      .when(receive({ sender }))
+      .leadsTo(cameIn(10_000n), fact('FundingSenderNamed', { subject: 'ada', sender }), fact('PaymentStarted'));
+  });
+
   test('takes no other currency, nothing twice and nothing late', () => {
     given(payment, quoted)
       .when(receive({ currency: 'EUR' }))

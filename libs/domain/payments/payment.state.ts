@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../kernel/errors.ts';
+import type { FundingSender } from '../../kernel/funding.ts';
 import {
   type FailureReason,
   type PaymentQuotedData,
@@ -38,6 +39,8 @@ export interface PaymentState extends PaymentQuotedData, PaymentTexts {
   isFeeCredited: boolean;
   /** What came in from outside, by a pull or as funding. The exact amount has been converted and waits in transit. */
   receivedMinor?: bigint;
+  /** Who sent the money that was waited for. */
+  fundingSender?: FundingSender;
   /** The day of the tenant on which the execution was asked for: what it sends counts towards that day's limit. */
   day?: string;
   startedAt?: string;

@@ -223,7 +223,7 @@ function requested(
 
 function fundingReceived(
   state: PaymentState,
-  { paymentId, currency, amountMinor, now }: ReceiveFunding['data'],
+  { paymentId, currency, amountMinor, now, sender }: ReceiveFunding['data'],
 ): PaymentEvent[] | Rejection {
   const { sendingCurrency, sendingMinor } = state.terms;
   if (!isFunded(state)) return notAwaited;
@@ -232,10 +232,15 @@ function fundingReceived(
   if (amountMinor <= 0n) return reject('INVALID_AMOUNT');
   const isExact = amountMinor === sendingMinor;
   const entries = isExact && !lacksFeeAccount(state) ? settlementOfPull(state) : receivedEntries(currency, amountMinor);
-  const received: PaymentEvent = { type: 'FundingReceived', data: { paymentId, amountMinor, entries } };
-  if (!isExact) return [received, failed(paymentId, 'FUNDING_AMOUNT_MISMATCH', true)];
-  if (lacksFeeAccount(state)) return [received, failed(paymentId, 'QUOTE_EXECUTION_FAILED', true)];
-  return [received, started(paymentId)];
+  const received: PaymentEvent[] = [
+    { type: 'FundingReceived', data: { paymentId, amountMinor, entries } },
+    ...(sender
+      ? [{ type: 'FundingSenderNamed' as const, data: { paymentId, subject: subjectOf(state), sender } }]
+      : []),
+  ];
+  if (!isExact) return [...received, failed(paymentId, 'FUNDING_AMOUNT_MISMATCH', true)];
+  if (lacksFeeAccount(state)) return [...received, failed(paymentId, 'QUOTE_EXECUTION_FAILED', true)];
+  return [...received, started(paymentId)];
 }
 
 const started = (paymentId: string): PaymentEvent => ({ type: 'PaymentStarted', data: { paymentId } });
@@ -382,5 +387,6 @@ export const payment: Decider<PaymentState, PaymentCommand, PaymentEvent> = {
   personal: {
     PaymentDescribed: { subject: 'subject', fields: paymentTexts },
     CancellationRequested: { subject: 'subject', fields: ['reason'] },
+    FundingSenderNamed: { subject: 'subject', fields: ['sender'] },
   },
 };

@@ -18,6 +18,7 @@ import {
 import { platformPublicId, tenantIdOf } from '../../../../libs/domain/platforms/platform.ts';
 import { type Clock, timestamp } from '../../../../libs/kernel/clock.ts';
 import { Rejection, reject, rejectFields } from '../../../../libs/kernel/errors.ts';
+import type { FundingSender } from '../../../../libs/kernel/funding.ts';
 import { parsePublicId, publicId } from '../../../../libs/kernel/ids.ts';
 import type { RailsOf } from '../../../../libs/providers/rails.port.ts';
 import type { Caller } from '../../../../libs/runtime/caller.ts';
@@ -107,12 +108,14 @@ export class Quoting {
   async fund<V extends object>(
     caller: Caller,
     paymentId: string,
-    money: { currency: string; amountMinor?: bigint },
+    money: { currency: string; amountMinor?: bigint; senderOf: (state: PaymentState) => FundingSender | undefined },
     asked: Asked<V>,
   ): Promise<V> {
-    const { terms } = await this.quote(caller, paymentId);
-    const { currency, amountMinor = terms.sendingMinor } = money;
-    const receive = new ReceiveFunding({ paymentId, currency, amountMinor, now: this.now(caller) });
+    const state = await this.quote(caller, paymentId);
+    const { currency, amountMinor = state.terms.sendingMinor } = money;
+    const sender = money.senderOf(state);
+    const received = { paymentId, currency, amountMinor, now: this.now(caller), ...(sender && { sender }) };
+    const receive = new ReceiveFunding(received);
     await this.commands.send(receive, caller.envelope('fund'));
     return this.drive(caller, paymentId, asked);
   }

@@ -1,7 +1,9 @@
 import { Body, Controller, Inject, Post } from '@nestjs/common';
+import type { PaymentState } from '../../../../libs/domain/payments/payment.ts';
 import { platformPublicId } from '../../../../libs/domain/platforms/platform.ts';
 import { reject } from '../../../../libs/kernel/errors.ts';
 import { parsePublicId } from '../../../../libs/kernel/ids.ts';
+import { sandboxSender } from '../../../../libs/providers/funding.sandbox.ts';
 import { type Caller, CurrentCaller } from '../../../../libs/runtime/caller.ts';
 import { Operation } from '../../../../libs/runtime/http/index.ts';
 import { TransactionOneOf, transactionView } from '../../../../projections/transaction.view.ts';
@@ -30,6 +32,8 @@ export class SandboxSendController {
     const money = {
       currency: currencyCode,
       ...(currencyAmount !== undefined && { amountMinor: BigInt(currencyAmount) }),
+      senderOf: ({ funding, reference }: PaymentState) =>
+        funding && sandboxSender(reference, funding.instructions, funding.cryptoNetwork),
     };
     return this.quoting.fund(caller, parsePublicId('Quote', quoteId)!, money, {
       view: (state, now) => transactionView(state, now, platformPublicId(tenant)),
