@@ -48,13 +48,14 @@ export function sweepCalls(options: SweepCallsOptions) {
         return await quoted(options, request);
       } catch (error) {
         if (!(error instanceof Rejection) || error.status >= 500) throw error;
-        return { outcome: 'REFUSED', reason: reasonOf(error, request) };
+        return { outcome: 'REFUSED', reason: reasonOf(error, request.amountMinor) };
       }
     },
     async sweepPayment({ tenantId, paymentId }: SweepPaymentRequest): Promise<SweepPaymentAnswer> {
-      const drive = { tenant: tenantOf(tenantId), correlationId: paymentId };
+      const tenant = tenantOf(tenantId);
+      const drive = { tenant, correlationId: paymentId };
       const state = await driver.drive<PaymentState>(completePayment, paymentId, drive, calls);
-      return standingOf(state, clock.nowMs());
+      return standingOf(state, clock.nowMs(tenant));
     },
   };
 }
@@ -75,7 +76,7 @@ async function quoted(
   const platform = await platformOf(writePath, tenant);
   checkReadiness(await payerOf(writePath, tenant, source, destination, undefined), platform);
   const to = destinationOf(destination, rule.destination.paymentRail);
-  const nowMs = clock.nowMs();
+  const nowMs = clock.nowMs(tenant);
   const wanted = { lockedCurrencySide: 'SENDING' as const, lockedCurrencyAmount: Number(amountMinor) };
   const rates = providerOf(providers, 'rates', tenant);
   const priced = await priceOf(wanted, 'OUTGOING', source, destination, platform, rates, new Date(nowMs));
@@ -135,7 +136,7 @@ async function feeAccount(
 }
 
 /** The reason of a sweep's failure that a refused quote comes to (facts §4). */
-function reasonOf({ code, details }: Rejection, { amountMinor }: SweepQuoteRequest): SweepFailureReason {
+export function reasonOf({ code, details }: Rejection, amountMinor: bigint): SweepFailureReason {
   switch (code) {
     case 'AMOUNT_OUT_OF_RANGE':
       return Number(amountMinor) < Number(details?.minimum) ? 'BELOW_MINIMUM' : 'ABOVE_MAXIMUM';
@@ -149,7 +150,7 @@ function reasonOf({ code, details }: Rejection, { amountMinor }: SweepQuoteReque
 }
 
 /** A payment is at rest when it is done, return and refund included, or was refused before anything moved. */
-function standingOf({ phase, status, refund, waitUntil }: PaymentState, nowMs: number): SweepPaymentAnswer {
+export function standingOf({ phase, status, refund, waitUntil }: PaymentState, nowMs: number): SweepPaymentAnswer {
   if (phase !== 'DONE' && phase !== 'REFUSED') {
     const wakesMs = waitUntil === undefined ? 0 : Date.parse(waitUntil) + AFTER_WAKING_MS;
     return { outcome: 'PENDING', checkAt: timestamp(Math.max(wakesMs, nowMs + LOOK_AGAIN_MS)) };

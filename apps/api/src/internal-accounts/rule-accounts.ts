@@ -83,7 +83,7 @@ export class RuleAccounts {
     checkDestination(end, paymentRail);
     if (end.kind === 'EXTERNAL') this.checkRails(tenant.environment);
     const rates = providerOf(this.providers, 'rates', tenant);
-    const corridor = await rates.corridor(currency, end.currency, new Date(this.clock.nowMs()));
+    const corridor = await rates.corridor(currency, end.currency, new Date(this.clock.nowMs(tenant)));
     const supported = platform.supportedCurrencies.find(({ currencyCode }) => currencyCode === currency);
     if (!supported) throw reject('INVALID_CURRENCY', { currency });
     const { minSendingAmount, maxSendingAmount } = corridor;
