@@ -68,6 +68,11 @@ export const QuoteDestinationOneOf = Type.Union([AccountDestination, UmaAddressD
   discriminator: { propertyName: 'destinationType' },
 });
 
+export const CounterpartyInformation = Type.Record(Type.String(), Type.Unknown(), {
+  $id: 'CounterpartyInformation',
+  description: 'What the other side told of its customer, by `CustomerInfoFieldName`.',
+});
+
 export const Quote = Type.Object(
   {
     id: Type.String({ examples: ['Quote:019542f5-b3e7-1d02-0000-000000000025'] }),
@@ -89,6 +94,7 @@ export const Quote = Type.Object(
           'Where to send the money that the quote waits for: any one of these, exactly `totalSendingAmount`.',
       }),
     ),
+    counterpartyInformation: Type.Optional(CounterpartyInformation),
     transactionId: Type.String({ description: 'The transaction is made with the quote, in `PENDING`.' }),
   },
   { $id: 'Quote' },
@@ -117,6 +123,7 @@ export function quoteView(state: PaymentState, now: string): Quote {
     feesIncluded: toWire(terms.serviceFeeMinor + terms.platformFeeMinor),
     platformFeesIncluded: toWire(terms.platformFeeMinor),
     ...(funding && { paymentInstructions: [...funding.instructions] }),
+    ...(state.counterpartyInformation && { counterpartyInformation: { ...state.counterpartyInformation } }),
     transactionId: publicId('Transaction', state.paymentId),
   };
 }

@@ -10,7 +10,7 @@ import { PaymentInstructions } from './payment-instructions.view.ts';
 import { PaymentRail } from './payment-rail.view.ts';
 import { amountOf, ExchangeRateNumber } from './payment-source.view.ts';
 import { accountPublicId, type TransactionState } from './payments.ts';
-import { statusAt } from './quote.view.ts';
+import { CounterpartyInformation, statusAt } from './quote.view.ts';
 
 const time = () => Type.String({ format: 'date-time' });
 
@@ -61,11 +61,6 @@ export const UmaAddressTransactionDestination = Type.Object(
   { destinationType: Type.Literal('UMA_ADDRESS'), umaAddress: Type.String(), currency: Type.Optional(Type.String()) },
   { $id: 'UmaAddressTransactionDestination' },
 );
-
-export const CounterpartyInformation = Type.Record(Type.String(), Type.Unknown(), {
-  $id: 'CounterpartyInformation',
-  description: 'What the other side told of its customer, by `CustomerInfoFieldName`.',
-});
 
 export const TransactionDestinationOneOf = Type.Union(
   [AccountTransactionDestination, UmaAddressTransactionDestination],
@@ -210,6 +205,7 @@ export function transactionView(state: PaymentState, now: string, owner: string)
     view.quoteId = publicId('Quote', paymentId);
   }
   if (isReceived) addCounterparty(view, state);
+  else if (state.counterpartyInformation) view.counterpartyInformation = state.counterpartyInformation;
   if (state.refund) view.refund = state.refund;
   view.fees = toWire(terms.serviceFeeMinor + terms.platformFeeMinor);
   view.reconciliationInstructions = { reference: state.reference };

@@ -274,6 +274,7 @@ export const examples: { readonly [T in StoredEvent['type']]?: Extract<StoredEve
     expiresAt: '2025-10-13T12:05:00.000Z',
   },
   PaymentDescribed: { paymentId, subject: customerId, description: 'Rent', remittanceInformation: 'Inv. 7 “final”' },
+  CounterpartyTold: { paymentId, subject: customerId, counterpartyInformation: { FULL_NAME: 'Kofi Mensah' } },
   ExecutionRequested: { paymentId },
   ExecutionRefused: { paymentId, code: 'INVALID_INPUT', reason: 'INSUFFICIENT_FUNDS' },
   PaymentStarted: { paymentId },

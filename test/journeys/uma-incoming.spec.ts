@@ -253,6 +253,26 @@ describe('where the money goes', () => {
   });
 });
 
+test('what the sender’s platform asks of the receiver is told, and shown to the sender', async () => {
+  const other = await platform.another();
+  const { body: config } = await other.api('get', '/config').expect(200);
+  const requiredCounterpartyFields = [{ name: 'FULL_NAME', mandatory: true }];
+  const asking = (one: { currencyCode: string }) =>
+    one.currencyCode === 'USD' ? { ...one, requiredCounterpartyFields } : one;
+  await other
+    .api('patch', '/config')
+    .send({ supportedCurrencies: config.supportedCurrencies.map(asking) })
+    .expect(200);
+  const ada = await funded(other.api, 'Ada Obi', 'USD', 5_000);
+  answer = always({ status: 200, body: { receiverCustomerInfo: { FULL_NAME: 'Bob Lee' } } });
+  const id = await pay(other.api, ada, bob.umaAddress, 3_000);
+  const sent = await reached(other.api, id, 'COMPLETED', 'FAILED');
+  expect(sent).toMatchObject({ status: 'COMPLETED', counterpartyInformation: { FULL_NAME: 'Bob Lee' } });
+  const { body: quote } = await other.api('get', `/quotes/${sent.quoteId}`).expect(200);
+  expect(quote.counterpartyInformation).toEqual({ FULL_NAME: 'Bob Lee' });
+  answer = always(200);
+});
+
 describe('from a sender', () => {
   test.each([
     ['$fail.compliance.usd', 'COMPLIANCE_REJECTED'],

@@ -130,12 +130,13 @@ async function senderAddress(writePath: WritePath, sent: PaymentState, from: Pla
 
 /** How the other platform's payment stands, as a rail would say it, by the sender's clock. Throws when a question about its return cannot be answered yet. */
 function standing(
-  { phase, status, waitUntil, failureReason }: IncomingPaymentState,
+  { phase, status, waitUntil, failureReason, receiverCustomerInfo }: IncomingPaymentState,
   { isSettled, orderedAt }: RailRequest,
   { senderMs, receiverMs }: { senderMs: number; receiverMs: number },
 ): RailAnswer {
+  const told = receiverCustomerInfo && { counterpartyInformation: receiverCustomerInfo };
   if (phase === 'DONE') {
-    if (status === 'COMPLETED') return { outcome: 'SETTLED' };
+    if (status === 'COMPLETED') return { outcome: 'SETTLED', ...told };
     if (isSettled) return { outcome: 'RETURNED' };
     if (failureReason === 'COMPLIANCE_REJECTED') return { outcome: 'REJECTED', failureReason };
     const isUndeliverable = failureReason === 'OFFRAMP_FAILED';
@@ -147,7 +148,7 @@ function standing(
   if (isSettled) throw new Error('the other platform does not know yet whether the payment came back');
   if (phase === 'DEPOSITED' || phase === 'CHECKING_DEPOSIT') {
     const returnsInMs = waitUntil === undefined ? 0 : Math.max(0, Date.parse(waitUntil) - receiverMs);
-    return { outcome: 'SETTLED', watchUntil: timestamp(senderMs + returnsInMs + AFTER_RETURN_MS) };
+    return { outcome: 'SETTLED', ...told, watchUntil: timestamp(senderMs + returnsInMs + AFTER_RETURN_MS) };
   }
   const elapsedMs = senderMs - Date.parse(orderedAt);
   const pauseMs = Math.min(Math.max(FIRST_LOOK_MS, elapsedMs / 2), LAST_LOOK_MS);

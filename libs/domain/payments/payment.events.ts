@@ -71,6 +71,8 @@ export interface PaymentTexts {
   destinationUmaAddress?: string;
   /** What the sender's platform told of the sender, by `CustomerInfoFieldName`. */
   senderCustomerInfo?: Readonly<Record<string, unknown>>;
+  /** What the receiver's platform told of the receiver. */
+  counterpartyInformation?: Readonly<Record<string, unknown>>;
 }
 
 export const paymentTexts = [
@@ -79,6 +81,7 @@ export const paymentTexts = [
   'sourceUmaAddress',
   'destinationUmaAddress',
   'senderCustomerInfo',
+  'counterpartyInformation',
 ] as const satisfies readonly (keyof PaymentTexts)[];
 
 export interface PaymentQuotedData {
@@ -123,7 +126,7 @@ export type RefundReason = 'TRANSACTION_FAILED' | 'USER_CANCELLATION' | 'TIMEOUT
 /** The answer of a rail. `PENDING`: ask again at `checkAt`. `SETTLED` with `watchUntil`: a return may still come until then. */
 export type RailAnswer =
   | { outcome: 'PENDING'; checkAt: string }
-  | { outcome: 'SETTLED'; watchUntil?: string }
+  | { outcome: 'SETTLED'; watchUntil?: string; counterpartyInformation?: Readonly<Record<string, unknown>> }
   | { outcome: 'REJECTED'; failureReason: FailureReason }
   | { outcome: 'CANCELLED' }
   | { outcome: 'RETURNED' };
@@ -146,6 +149,10 @@ export type PaymentEvent =
   | Event<'FundingReceived', { paymentId: string; amountMinor: bigint; entries: readonly Entry[] }>
   | Event<'ExecutionRefused', { paymentId: string; code: ErrorCode; reason?: string }>
   | Event<'PaymentStarted', { paymentId: string }>
+  | Event<
+      'CounterpartyTold',
+      { paymentId: string; subject: string; counterpartyInformation?: Readonly<Record<string, unknown>> }
+    >
   | Event<'RailPending', { paymentId: string; checkAt: string }>
   | Event<'PaymentWoken', { paymentId: string }>
   | Event<'RailAccepted', { paymentId: string; watchUntil?: string; entries?: readonly Entry[] }>
@@ -190,4 +197,5 @@ export const paymentEventTypes = [
   'CancellationRequested',
   'CancellationRefused',
   'ReceiptDeliveryConfirmed',
+  'CounterpartyTold',
 ] as const satisfies readonly PaymentEvent['type'][];

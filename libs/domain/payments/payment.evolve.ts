@@ -13,6 +13,10 @@ export function evolve(state: PaymentState, event: PaymentEvent & Stamped): Paym
       const { subject: _, ...texts } = event.data;
       return { ...next, ...texts };
     }
+    case 'CounterpartyTold': {
+      const { counterpartyInformation } = event.data;
+      return counterpartyInformation ? { ...next, counterpartyInformation } : next;
+    }
     case 'ExecutionRequested':
       return { ...next, phase: 'EXECUTING', ...(event.data.day !== undefined && { day: event.data.day }) };
     case 'ExecutionRefused': {

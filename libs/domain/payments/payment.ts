@@ -21,6 +21,7 @@ import {
   StartPayment,
   WakePayment,
 } from './payment.commands.ts';
+import { counterpartyTold, subjectOf } from './payment.counterparty.ts';
 import { type FailureReason, noTerms, type PaymentEvent, paymentTexts, type RailAnswer } from './payment.events.ts';
 import { evolve } from './payment.evolve.ts';
 import { payoutEntries, receivedEntries, returnEntries, settlementOfPull, strandedEntries } from './payment.legs.ts';
@@ -200,10 +201,6 @@ function quoted({ day, ...quote }: QuotePayment['data']): PaymentEvent[] {
   ];
 }
 
-/** Whose key encrypts what people wrote. */
-const subjectOf = ({ customerId, tenantId }: Pick<PaymentState, 'customerId' | 'tenantId'>): string =>
-  customerId ?? tenantId;
-
 function executionRequested(state: PaymentState, now: string): PaymentEvent[] | Rejection {
   if (isFunded(state)) return mustBeFunded;
   return now > state.expiresAt ? expired : requested(state, now.slice(0, 10));
@@ -271,7 +268,10 @@ function railAnswered(state: PaymentState, answer: RailAnswer): PaymentEvent[] {
         : isBroughtIn(state)
           ? payoutEntries(state)
           : undefined;
-      return [{ type: 'RailAccepted', data: { paymentId, ...watch, ...(entries && { entries }) } }];
+      return [
+        ...counterpartyTold(state, answer.counterpartyInformation),
+        { type: 'RailAccepted', data: { paymentId, ...watch, ...(entries && { entries }) } },
+      ];
     }
     case 'REJECTED':
       return [
@@ -385,6 +385,7 @@ export const payment: Decider<PaymentState, PaymentCommand, PaymentEvent> = {
   evolve,
   version: 2,
   personal: {
+    CounterpartyTold: { subject: 'subject', fields: ['counterpartyInformation'] },
     PaymentDescribed: { subject: 'subject', fields: paymentTexts },
     CancellationRequested: { subject: 'subject', fields: ['reason'] },
     FundingSenderNamed: { subject: 'subject', fields: ['sender'] },
