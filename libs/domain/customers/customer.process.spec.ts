@@ -96,7 +96,7 @@ test('a customer that does not exist has nothing to do', () => {
 
 describe('a rule-based account', () => {
   const requested = { type: 'RuleAccountRequested', data: { customerId, ...ruleAccountExample } };
-  const history = [...customerHistories['ACTIVE']!, requested];
+  const history = [...customerHistories.ACTIVE!, requested];
   const opened = { type: 'RuleAccountsOpened', data: { customerId, accountIds: [ruleAccountExample.accountId] } };
 
   test('is opened with its rule, once', () => {

@@ -62,7 +62,7 @@ describe('the life of a sweep', () => {
   });
 
   test('it is not woken before its time', () => {
-    given(sweep, ...sweepHistories['WAITING']!)
+    given(sweep, ...sweepHistories.WAITING!)
       .when(new WakeSweep({ sweepId, now: AT }))
       .leadsTo();
   });
@@ -112,10 +112,10 @@ describe('the process', () => {
   });
 
   test('waits for nothing but its time', () => {
-    const waiting = given(sweep, ...sweepHistories['WAITING']!).state as SweepState;
+    const waiting = given(sweep, ...sweepHistories.WAITING!).state as SweepState;
     expect([completeSweep.next(waiting), completeSweep.dueAt(waiting)]).toEqual([undefined, LATER]);
     expect(completeSweep.wake(waiting, LATER)).toEqual(new WakeSweep({ sweepId, now: LATER }));
-    const done = given(sweep, ...sweepHistories['DONE']!).state as SweepState;
+    const done = given(sweep, ...sweepHistories.DONE!).state as SweepState;
     expect([completeSweep.next(done), completeSweep.dueAt(done), completeSweep.wake(done, LATER)]).toEqual([
       undefined,
       undefined,
