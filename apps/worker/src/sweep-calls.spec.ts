@@ -1,21 +1,21 @@
 import { describe, expect, test } from '@jest/globals';
 import { type PaymentState, payment } from '../../../libs/domain/payments/payment.ts';
-import { reject } from '../../../libs/kernel/errors.ts';
+import { type ErrorCode, reject } from '../../../libs/kernel/errors.ts';
 import { reasonOf, standingOf } from './sweep-calls.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const at = (ms: number) => new Date(NOW + ms).toISOString();
 
-test.each([
-  [reject('AMOUNT_OUT_OF_RANGE', { minimum: 100, maximum: 900 }), 99n, 'BELOW_MINIMUM'],
-  [reject('AMOUNT_OUT_OF_RANGE', { minimum: 100, maximum: 900 }), 901n, 'ABOVE_MAXIMUM'],
-  [reject('TRANSACTION_SIZE_LIMIT_EXCEEDED', { maximum: 900 }), 901n, 'ABOVE_MAXIMUM'],
-  [reject('INVALID_AMOUNT', { reason: 'FEES_EXCEED_AMOUNT' }), 1n, 'BELOW_MINIMUM'],
-  [reject('INVALID_INPUT', { reason: 'NO_ELIGIBLE_RAIL' }), 1n, 'NO_ELIGIBLE_RAIL'],
-  [reject('REFERENCE_NOT_FOUND'), 1n, 'QUOTE_FAILED'],
-  [reject('USER_NOT_READY', { reason: 'CUSTOMER_REJECTED' }), 1n, 'QUOTE_FAILED'],
-])('%s of %d is %s', (refusal, amountMinor, reason) => {
-  expect(reasonOf(refusal, amountMinor)).toBe(reason);
+test.each<[ErrorCode, object, bigint, string]>([
+  ['AMOUNT_OUT_OF_RANGE', { minimum: 100, maximum: 900 }, 99n, 'BELOW_MINIMUM'],
+  ['AMOUNT_OUT_OF_RANGE', { minimum: 100, maximum: 900 }, 901n, 'ABOVE_MAXIMUM'],
+  ['TRANSACTION_SIZE_LIMIT_EXCEEDED', { maximum: 900 }, 901n, 'ABOVE_MAXIMUM'],
+  ['INVALID_AMOUNT', { reason: 'FEES_EXCEED_AMOUNT' }, 1n, 'BELOW_MINIMUM'],
+  ['INVALID_INPUT', { reason: 'NO_ELIGIBLE_RAIL' }, 1n, 'NO_ELIGIBLE_RAIL'],
+  ['REFERENCE_NOT_FOUND', {}, 1n, 'QUOTE_FAILED'],
+  ['USER_NOT_READY', { reason: 'CUSTOMER_REJECTED' }, 1n, 'QUOTE_FAILED'],
+])('%s %j of %d is %s', (code, details, amountMinor, reason) => {
+  expect(reasonOf(reject(code, { ...details }), amountMinor)).toBe(reason);
 });
 
 describe('the payment of a sweep', () => {
