@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import pg from 'pg';
+import { createLogger } from '../../libs/runtime/http/logging.ts';
+import { freePort } from '../../test/bench/program.ts';
+import { freshDatabase, type TestDatabase } from '../../test/database.ts';
+import { eventually } from '../../test/eventually.ts';
+import { openEngine } from './engine.ts';
+import { isUnreachable } from './reachable.ts';
+
+jest.setTimeout(120_000);
+
+let database: TestDatabase;
+let pool: pg.Pool;
+beforeEach(async () => {
+  database = await freshDatabase();
+  pool = new pg.Pool({ connectionString: database.url, max: 1 });
+});
+afterEach(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+/** Connections to the database beside the one that asks. */
+async function others(): Promise<number> {
+  const { rows } = await pool.query(
+    'SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+  );
+  return rows.length;
+}
+
+test('an engine whose event store cannot be reached says so, and leaves no connection behind', async () => {
+  const esdbUrl = `esdb://127.0.0.1:${await freePort()}?tls=false`;
+  const options = { databaseUrl: database.url, masterKey: randomBytes(32), logger: createLogger({ level: 'silent' }) };
+  const error = await openEngine({ ...options, esdbUrl }).catch((thrown: unknown) => thrown);
+  expect(isUnreachable(error)).toBe(true);
+  expect(await eventually(others, (count) => count === 0)).toBe(0);
+});
