@@ -171,7 +171,10 @@ export async function projectionLag(sql: pg.Pool): Promise<Lag> {
 }
 
 /** Waits until everything is projected and, where webhooks are sent, delivered. */
-export async function settled({ sql }: Deployment, { webhooks = false, patienceMs = 120_000 } = {}): Promise<void> {
+export async function settled(
+  { sql }: Pick<Deployment, 'sql'>,
+  { webhooks = false, patienceMs = 120_000 } = {},
+): Promise<void> {
   const giveUpMs = performance.now() + patienceMs;
   const waiting = async () =>
     webhooks

@@ -121,16 +121,24 @@ const terms = (): PaymentTerms => ({
   rateAsOf: timestamp(Date.now()),
 });
 
-/** Fills the log of a deployment until it holds so many events. Answers the public ids of some of the payments. */
-export async function fill(engine: Engine, { tenant, accounts }: Deployment, upTo: number): Promise<string[]> {
+/**
+ * Fills the log of a deployment until it holds so many events. Where others fill it at the same time, `from` says how many it held before.
+ * Answers the public ids of some of the payments.
+ */
+export async function fill(
+  engine: Engine,
+  { tenant, accounts }: Pick<Deployment, 'tenant' | 'accounts'>,
+  upTo: number,
+  from?: number,
+): Promise<string[]> {
   const filler = new Filler(engine, tenant);
-  for (let from = 0; from < accounts.length; from += 1_000) {
-    await Promise.all(accounts.slice(from, from + 1_000).map((id) => filler.open(id)));
+  for (let first = 0; first < accounts.length; first += 1_000) {
+    await Promise.all(accounts.slice(first, first + 1_000).map((id) => filler.open(id)));
   }
   const transactions: string[] = [];
   let pick = 0;
   const next = () => accounts[(pick++ * 7_919) % accounts.length]!;
-  for (let position = await engine.store.head(); position < upTo; position += await filler.flush()) {
+  for (let position = from ?? (await engine.store.head()); position < upTo; position += await filler.flush()) {
     for (let i = 0; i < PAYMENTS_AT_ONCE; i += 1)
       transactions.push(publicId('Transaction', filler.pay(next(), next())));
   }

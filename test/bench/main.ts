@@ -5,20 +5,28 @@ import { parseArgs } from 'node:util';
 import { publicId } from '../../libs/kernel/ids.ts';
 import { startHelper } from './children.ts';
 import { type Deployment, deploy, settled } from './deployment.ts';
+import { feeds } from './feed.ts';
 import { makeHistory, memory, reads, rebuilding, starts } from './history.ts';
 import type { LoadResult, LoadSpec } from './load.ts';
 import { busySince, machine, ticks } from './machine.ts';
 import { type Bench, measure, percent, programOf } from './measuring.ts';
+import { withServers } from './parts.ts';
 import { payments, withReceiver } from './payments.ts';
 import { type Figure, table } from './report.ts';
+import { twoApis } from './two-apis.ts';
+import { visibility } from './visible.ts';
 import { latency, writes } from './writes.ts';
 
 /**
  * `npm run bench [-- row …] [--seconds n] [--repetitions n] [--json file] [--profile folder]`: the figures of the platform on this machine,
  * each measured on the built program with its embedded PostgreSQL, over HTTP, beside the load generator. `--profile` writes where the
- * program spent its time, for the developer tools of a browser.
+ * program spent its time, for the developer tools of a browser. The last four rows are of a platform whose parts are processes of their
+ * own; those with a topic need a Kafka broker (test/kafka/fetch.ts), and where none can run it is said why they are left out.
  */
-const ROWS = ['fund', 'hot', 'payment', 'latency', 'get', 'list', 'rebuild', 'start', 'memory'] as const;
+const ON_FRESH_LOG = ['fund', 'hot', 'payment', 'latency'] as const;
+const ON_LONG_LOG = ['get', 'list', 'rebuild', 'start', 'memory'] as const;
+const ON_PARTS = ['two-apis', 'visible', 'relay', 'projector'] as const;
+const ROWS = [...ON_FRESH_LOG, ...ON_LONG_LOG, ...ON_PARTS] as const;
 type Row = (typeof ROWS)[number];
 
 const ACCOUNTS = 10_000;
@@ -37,19 +45,20 @@ async function main(): Promise<void> {
       .map((load) => load.toFixed(1))
       .join(' ')}\n\n`,
   );
-  const figures = [...(await onFreshLog(bench, options)), ...(await onLongLog(bench, options))].filter(({ row }) =>
-    options.rows.has(row as Row),
-  );
+  const leftOut: string[] = [];
+  const all = [...(await onFreshLog(bench, options)), ...(await onLongLog(bench, options))];
+  all.push(...(await onParts(bench, options)), ...(await onPartsWithKafka(bench, options, leftOut)));
+  const figures = all.filter(({ row }) => options.rows.has(row as Row));
   await bench.load.stop();
   const busy = busySince(started);
-  process.stdout.write(`\n${table(figures)}\n\n`);
+  process.stdout.write(`\n${[table(figures), ...leftOut].join('\n\n')}\n\n`);
   process.stdout.write(`machine over the whole run: busy ${percent(busy.busy)}, steal ${percent(busy.steal)}\n`);
   if (!options.json) return;
   const { measured } = bench;
   const command = `npm run bench -- ${process.argv.slice(2).join(' ')}`.trim();
   await writeFile(
     options.json,
-    `${JSON.stringify({ machine: machine(), command, busy, figures, measured }, null, 2)}\n`,
+    `${JSON.stringify({ machine: machine(), command, busy, figures, leftOut, measured }, null, 2)}\n`,
   );
 }
 
@@ -87,7 +96,7 @@ function read() {
 type Options = ReturnType<typeof read>;
 
 async function onFreshLog(bench: Bench, { rows, paymentSeconds, nodeArgs }: Options): Promise<Figure[]> {
-  if (!['fund', 'hot', 'payment', 'latency'].some((row) => rows.has(row as Row))) return [];
+  if (!ON_FRESH_LOG.some((row) => rows.has(row))) return [];
   const figures: Figure[] = [];
   const deployment = await deploy(ACCOUNTS, { nodeArgs });
   try {
@@ -117,7 +126,7 @@ async function warmUp(bench: Bench, deployment: Deployment): Promise<void> {
 }
 
 async function onLongLog(bench: Bench, { rows, nodeArgs }: Options): Promise<Figure[]> {
-  if (!['get', 'list', 'rebuild', 'start', 'memory'].some((row) => rows.has(row as Row))) return [];
+  if (!ON_LONG_LOG.some((row) => rows.has(row))) return [];
   const figures: Figure[] = [];
   const deployment = await deploy(ACCOUNTS, { nodeArgs });
   try {
@@ -130,6 +139,28 @@ async function onLongLog(bench: Bench, { rows, nodeArgs }: Options): Promise<Fig
     await deployment.stop();
   }
   return figures;
+}
+
+async function onParts(bench: Bench, { rows }: Options): Promise<Figure[]> {
+  if (!rows.has('two-apis') && !rows.has('visible')) return [];
+  const figures = await withServers('postgres+direct', async (servers) => [
+    ...(rows.has('two-apis') ? await twoApis(bench, servers) : []),
+    ...(rows.has('visible') ? await visibility(bench, servers) : []),
+  ]);
+  if ('reason' in figures) throw new Error(figures.reason);
+  return figures;
+}
+
+async function onPartsWithKafka(bench: Bench, { rows }: Options, leftOut: string[]): Promise<Figure[]> {
+  const wanted = (['visible', 'relay', 'projector'] as const).filter((row) => rows.has(row));
+  if (wanted.length === 0) return [];
+  const figures = await withServers('postgres+kafka', async (servers) => [
+    ...(rows.has('visible') ? await visibility(bench, servers) : []),
+    ...(rows.has('relay') || rows.has('projector') ? await feeds(bench, servers) : []),
+  ]);
+  if (!('reason' in figures)) return figures;
+  leftOut.push(`Left out on Kafka: ${wanted.join(', ')}, because ${figures.reason}.`);
+  return [];
 }
 
 await main().catch((error: Error) => {

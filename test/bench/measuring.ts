@@ -45,30 +45,41 @@ export const programOf = ({ program, authorization, dataDir }: Deployment): Targ
   dataDir,
 });
 
+type Load = Pick<LoadSpec, 'shape' | 'targets' | 'rate' | 'inOrder'> & { seconds?: number };
+
 /** Loads a target once. Throws when anything was refused or lost: such a figure would say nothing. */
-export async function measure(
+export function measure(bench: Bench, name: string, target: Target, load: Load): Promise<Measured> {
+  return measureAtOnce(bench, name, [{ target, by: bench.load }], load);
+}
+
+/**
+ * The same with several load generators at the same time, each with a target of its own or all with one. Rates are added up; of the
+ * latencies the worst is told.
+ */
+export async function measureAtOnce(
   bench: Bench,
   name: string,
-  target: Target,
-  load: Pick<LoadSpec, 'shape' | 'targets' | 'rate' | 'inOrder'> & { seconds?: number },
+  loads: readonly { target: Target; by: Bench['load'] }[],
+  load: Load,
 ): Promise<Measured> {
   const { seconds = bench.seconds, ...spec } = load;
-  const { port, authorization, pid, dataDir } = target;
-  const postgres = (await postgresPid(dataDir)) ?? 0;
-  const used = () => ({ server: cpuSeconds(pid), postgres: cpuSeconds(postgres, true) });
-  const result = bench.load.ask({
-    port,
-    authorization,
-    connections: CONNECTIONS,
-    warmUpMs: bench.warmUpSeconds * 1_000,
-    measureMs: seconds * 1_000,
-    ...spec,
+  const postgres = (await postgresPid(loads[0]!.target.dataDir)) ?? 0;
+  const servers = [...new Set(loads.map(({ target }) => target.pid))];
+  const used = () => ({
+    server: servers.reduce((sum, pid) => sum + cpuSeconds(pid), 0),
+    postgres: cpuSeconds(postgres, true),
   });
+  const warmUpMs = bench.warmUpSeconds * 1_000;
+  const result = Promise.all(
+    loads.map(({ target: { port, authorization }, by }) =>
+      by.ask({ port, authorization, connections: CONNECTIONS, warmUpMs, measureMs: seconds * 1_000, ...spec }),
+    ),
+  );
   await new Promise((resolve) => setTimeout(resolve, bench.warmUpSeconds * 1_000));
   const [before, machineBefore] = [used(), ticks()];
   await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
   const [after, busy] = [used(), busySince(machineBefore)];
-  const answer = await result;
+  const answer = (await result).reduce(together);
   const perAnswer = (cpu: number) => (cpu * 1_000) / Math.max(1, answer.answered);
   const measured: Measured = {
     name,
@@ -84,6 +95,20 @@ export async function measure(
     throw new Error(`${name}: answers that were not expected, by status: ${JSON.stringify(answer.failed)}`);
   }
   return measured;
+}
+
+function together(one: LoadResult, other: LoadResult): LoadResult {
+  const failed = { ...one.failed };
+  for (const [status, count] of Object.entries(other.failed)) failed[status] = (failed[status] ?? 0) + count;
+  return {
+    answered: one.answered + other.answered,
+    perSecond: one.perSecond + other.perSecond,
+    p50Ms: Math.max(one.p50Ms, other.p50Ms),
+    p99Ms: Math.max(one.p99Ms, other.p99Ms),
+    maxMs: Math.max(one.maxMs, other.maxMs),
+    failed,
+    cpuSeconds: one.cpuSeconds + other.cpuSeconds,
+  };
 }
 
 function describe({ name, perSecond, p50Ms, p99Ms, serverMs, postgresMs, clientMs, busy }: Measured): string {

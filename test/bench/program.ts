@@ -64,7 +64,11 @@ function entry(): string[] {
 /** What `npm start` gives to Node. */
 async function flagsOfStart(): Promise<string[]> {
   const { scripts } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
-  return String(scripts.start).match(/ --\S+/g)?.map((flag) => flag.trim()) ?? [];
+  return (
+    String(scripts.start)
+      .match(/ --\S+/g)
+      ?.map((flag) => flag.trim()) ?? []
+  );
 }
 
 /** From `test/bench`, or from `dist/test/bench`. */

@@ -9,7 +9,7 @@ export interface WireRequest {
   idempotencyKey?: string;
 }
 
-type Answered = (status: number, body: string) => void;
+type Answered = (status: number, body: string, head: string) => void;
 
 /**
  * A connection that sends one request at a time and reads no more of the answer than it must: the load generator shares its cores with
@@ -58,7 +58,7 @@ export class Wire {
       if (this.socket !== socket) return;
       this.socket = undefined;
       this.received = undefined;
-      this.settle(0, '');
+      this.settle(0, '', '');
     });
     return socket;
   }
@@ -73,17 +73,17 @@ export class Wire {
       return;
     }
     this.received = undefined;
-    this.settle(Number(head.slice(9, 12)), bytes.toString('utf8', end + 4, end + 4 + length));
+    this.settle(Number(head.slice(9, 12)), bytes.toString('utf8', end + 4, end + 4 + length), head);
   }
 
-  private settle(status: number, body: string): void {
+  private settle(status: number, body: string, head: string): void {
     const { answered } = this;
     this.answered = undefined;
-    answered?.(status, body);
+    answered?.(status, body, head);
   }
 }
 
 /** Sends one request and waits for the answer. */
-export function ask(wire: Wire, request: WireRequest): Promise<{ status: number; body: string }> {
-  return new Promise((resolve) => wire.send(request, (status, body) => resolve({ status, body })));
+export function ask(wire: Wire, request: WireRequest): Promise<{ status: number; body: string; head: string }> {
+  return new Promise((resolve) => wire.send(request, (status, body, head) => resolve({ status, body, head })));
 }

@@ -1,6 +1,6 @@
-import pg from 'pg';
 import { publicId } from '../../libs/kernel/ids.ts';
 import { migrate } from '../../migrations/index.ts';
+import { freshDatabase } from './databases.ts';
 import { type Deployment, settled } from './deployment.ts';
 import { type Bench, measure, programOf, type Target, withServer } from './measuring.ts';
 import { type Figure, spread } from './report.ts';
@@ -8,8 +8,8 @@ import { type Figure, spread } from './report.ts';
 /** The ledger writes, next to the limit probe and the naive ledger on the same PostgreSQL, in turns. */
 export async function writes(bench: Bench, deployment: Deployment): Promise<Figure[]> {
   const { accounts, authorization } = deployment;
-  const probeUrl = await freshDatabase(deployment, 'bench_probe');
-  const naiveUrl = await freshDatabase(deployment, 'bench_naive');
+  const probeUrl = await freshDatabase(deployment.database.url, 'bench_probe');
+  const naiveUrl = await freshDatabase(deployment.database.url, 'bench_naive');
   await migrate(probeUrl);
   const probeArgs = [probeUrl, authorization];
   const naiveArgs = [naiveUrl, authorization, String(accounts.length)];
@@ -61,18 +61,6 @@ function figuresOf(rates: Record<string, number[]>): Figure[] {
     { row: 'fund', what: 'naive ledger, uniform', unit: '/s', runs: of('naive') },
     { row: 'hot', what: 'naive ledger, hot', unit: '/s', runs: of('naiveHot') },
   ];
-}
-
-/** A database of its own on the PostgreSQL of the deployment. */
-async function freshDatabase({ database }: Deployment, name: string): Promise<string> {
-  const admin = new pg.Client({ connectionString: database.url });
-  await admin.connect();
-  await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-  await admin.query(`CREATE DATABASE ${name}`);
-  await admin.end();
-  const url = new URL(database.url);
-  url.pathname = `/${name}`;
-  return url.href;
 }
 
 /** The 99th percentile in an open loop at 70 % of the peak of a shape. */

@@ -17,6 +17,8 @@ export type EngineName = (typeof ENGINES)[number];
 /** The servers of a deployment, each of which can be killed and comes back with its data. */
 export interface Servers {
   databaseUrl: string;
+  /** The PostgreSQL lies in it. */
+  dataDir: string;
   /** Variables that name the servers to every part. */
   env: Record<string, string>;
   /** By name: `kill -9`, and back again. */
@@ -37,6 +39,7 @@ export async function startServers(engine: EngineName): Promise<Servers | { reas
   const stops: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
   const servers: Servers = {
     databaseUrl: '',
+    dataDir: folder,
     env: {},
     strikes: {},
     async stop() {
