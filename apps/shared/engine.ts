@@ -68,12 +68,7 @@ export async function openEngine({
   flushed,
 }: EngineOptions): Promise<Engine> {
   await migrate(url);
-  const pool = new pg.Pool({ connectionString: url, max: 10, application_name: 'ledgerline', keepAlive: true });
-  let isClosing = false;
-  pool.on('error', ({ message }) => {
-    if (!isClosing) logger.warn({ reason: message }, 'an idle database connection was lost');
-  });
-  const db = new Kysely<ReadTables>({ dialect: new PostgresDialect({ pool }) });
+  const { pool, db, endPool } = openPool(url, logger);
   const log = (level: 'info' | 'warn' | 'error', message: string, error?: unknown) =>
     logger[level]({ err: error }, message);
   const { store, answers } = await openStore({ esdbUrl, url, pool, log });
@@ -99,13 +94,11 @@ export async function openEngine({
     (stream) => noteClock(clock, stream),
   );
   const close = async () => {
-    isClosing = true;
     await freshness.stop();
     await writePath.drain();
     await projected.close();
     await store.close();
-    await db.destroy(); // ends the pool too, but only when kysely has asked it for something
-    if (!pool.ending) await pool.end();
+    await endPool();
   };
   try {
     await projected.ready;
@@ -132,6 +125,21 @@ export async function openEngine({
     keyFor: (purpose) => derivedKey(masterKey, purpose),
     close,
   };
+}
+
+function openPool(url: string, logger: Logger) {
+  const pool = new pg.Pool({ connectionString: url, max: 10, application_name: 'ledgerline', keepAlive: true });
+  let isEnding = false;
+  pool.on('error', ({ message }) => {
+    if (!isEnding) logger.warn({ reason: message }, 'an idle database connection was lost');
+  });
+  const db = new Kysely<ReadTables>({ dialect: new PostgresDialect({ pool }) });
+  const endPool = async () => {
+    isEnding = true;
+    await db.destroy(); // ends the pool too, but only when kysely has asked it for something
+    if (!pool.ending) await pool.end();
+  };
+  return { pool, db, endPool };
 }
 
 /**
