@@ -1,6 +1,7 @@
 import { serveCustomer } from '../libs/domain/customers/customer.process.ts';
 import { serveExternalAccount } from '../libs/domain/external-accounts/external-account.process.ts';
 import { receiveUmaPayment } from '../libs/domain/incoming-payments/incoming-payment.process.ts';
+import { expireInvitation } from '../libs/domain/invitations/invitation.process.ts';
 import { completePayment } from '../libs/domain/payments/payment.process.ts';
 import { completeSweep, startSweeps } from '../libs/domain/sweeps/sweep.process.ts';
 import type { AnyProcess } from '../libs/kernel/process.ts';
@@ -8,6 +9,7 @@ import type { Announcer, AnyProjection } from '../libs/kernel/projection.ts';
 import { customers } from './customers.ts';
 import { externalAccounts } from './external-accounts.ts';
 import { internalAccounts } from './internal-accounts.ts';
+import { invitations } from './invitations.ts';
 import { journal } from './journal.ts';
 import { payments } from './payments.ts';
 import { platforms } from './platforms.ts';
@@ -17,6 +19,7 @@ import { customerAnnouncer } from './webhooks/customers.ts';
 import { externalAccountAnnouncer } from './webhooks/external-accounts.ts';
 import { incomingPaymentAnnouncer } from './webhooks/incoming-payments.ts';
 import { internalAccountAnnouncer } from './webhooks/internal-accounts.ts';
+import { invitationAnnouncer } from './webhooks/invitations.ts';
 import { paymentAnnouncer } from './webhooks/payments.ts';
 import { platformAnnouncer } from './webhooks/platforms.ts';
 import { sweepAnnouncer } from './webhooks/sweeps.ts';
@@ -30,6 +33,7 @@ export const projections: readonly AnyProjection[] = [
   externalAccounts,
   payments,
   sweeps,
+  invitations,
   journal,
 ];
 
@@ -42,6 +46,7 @@ export const announcers: readonly Announcer[] = [
   incomingPaymentAnnouncer,
   externalAccountAnnouncer,
   sweepAnnouncer,
+  invitationAnnouncer,
 ];
 
 /** Processes and the read model that their timers follow. */
@@ -52,4 +57,5 @@ export const processes: readonly { process: AnyProcess; projection: AnyProjectio
   { process: receiveUmaPayment, projection: payments },
   { process: startSweeps, projection: internalAccounts },
   { process: completeSweep, projection: sweeps },
+  { process: expireInvitation, projection: invitations },
 ];

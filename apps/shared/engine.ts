@@ -87,12 +87,7 @@ export async function openEngine({
     },
   });
   const projected = followProjector(url, pool, readModel);
-  const freshness = new Freshness(
-    store,
-    writePath,
-    (message, error) => logger.warn({ err: error }, message),
-    (stream) => noteClock(clock, stream),
-  );
+  const freshness = new Freshness(store, writePath, log, (stream) => noteClock(clock, stream));
   const close = async () => {
     await freshness.stop();
     await writePath.drain();

@@ -10,11 +10,14 @@ import { internalAccounts } from '../../projections/internal-accounts.ts';
 import { payments } from '../../projections/payments.ts';
 import { sweeps } from '../../projections/sweeps.ts';
 import type { Engine } from './engine.ts';
+import { eraseFromInvitations } from './erase-invitations.ts';
 
 /** What an erasure took away beside the key. */
 export interface Erasure {
   /** External accounts whose personal data went with the key. */
   externalAccounts: number;
+  /** Invitations that the person made or claimed. */
+  invitations: number;
   /** Payments whose texts went with the key. */
   payments: number;
   /** Remembered answers of keyed requests. */
@@ -55,16 +58,23 @@ export async function eraseCustomer(engine: Engine, tenant: Tenant, customerId: 
   const commandId = randomUUID();
   const erase = new ErasePerson({ customerId, externalAccountIds });
   const done = await writePath.execute(customer, erase, { commandId, correlationId: commandId, actor: 'ops', tenant });
+  const erasedFrom = await eraseFromInvitations(engine, customerId);
   await keys.destroy(customerId);
   const streams = [
     `customer-${customerId}`,
     ...externalAccountIds.map((id) => `externalAccount-${id}`),
     ...(await streamsWithTexts(engine, tenant, customerId)),
+    ...erasedFrom.map(({ code }) => `invitation-${code}`),
   ];
   for (const stream of streams) writePath.forget(stream);
   readModel.noteWritten(tenant, done.position);
   await projected(engine, tenant, done.position);
-  return { externalAccounts: externalAccountIds.length, ...(await purge(engine, tenant, customerId, streams)) };
+  for (const one of erasedFrom) await projected(engine, one.tenant, one.position);
+  return {
+    externalAccounts: externalAccountIds.length,
+    invitations: erasedFrom.length,
+    ...(await purge(engine, tenant, { customerId, streams, invitations: erasedFrom.map(({ code }) => code) })),
+  };
 }
 
 /** A payment that goes on would be announced, and its row written, with what is to go. */
@@ -105,12 +115,23 @@ async function projected({ readModel }: Engine, tenant: Tenant, position: number
  * Answers are encrypted but can be read with the master key; webhooks and the texts of payments lie in clear. An empty body is not
  * sent any more.
  */
-async function purge({ pool }: Engine, tenant: Tenant, customerId: string, streams: string[]) {
+async function purge(
+  { pool }: Engine,
+  tenant: Tenant,
+  erased: { customerId: string; streams: string[]; invitations: string[] },
+) {
+  const { customerId, streams } = erased;
   const answers = await pool.query('DELETE FROM keyed_answers WHERE stream = ANY($1)', [streams]);
   await pool.query('DELETE FROM snapshots WHERE stream = ANY($1)', [streams]);
   const webhooks = await pool.query(
-    `UPDATE webhooks SET body = '' WHERE platform = $1 AND environment = $2 AND position($3 IN body) > 0`,
-    [tenant.platform, tenant.environment, publicId('Customer', customerId)],
+    `UPDATE webhooks SET body = ''
+      WHERE (platform = $1 AND environment = $2 AND position($3 IN body) > 0) OR resource = ANY($4)`,
+    [
+      tenant.platform,
+      tenant.environment,
+      publicId('Customer', customerId),
+      erased.invitations.map((code) => publicId('Invitation', code)),
+    ],
   );
   const texts = await pool.query(
     `UPDATE ${payments.name} SET state = (state::jsonb - $4::text[])::text

@@ -5,6 +5,7 @@ import { customer } from './customers/customer.ts';
 import { externalAccount } from './external-accounts/external-account.ts';
 import { umaDeposit } from './external-accounts/uma-deposit.ts';
 import { incomingPayment } from './incoming-payments/incoming-payment.ts';
+import { invitation } from './invitations/invitation.ts';
 import { operation } from './operations/operation.ts';
 import { payment } from './payments/payment.ts';
 import { platform } from './platforms/platform.ts';
@@ -23,5 +24,6 @@ export const deciders: readonly AnyDecider[] = [
   externalAccount,
   umaDeposit,
   sweep,
+  invitation,
   operation,
 ];

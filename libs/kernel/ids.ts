@@ -12,7 +12,8 @@ export type IdType =
   | 'Token'
   | 'Webhook'
   | 'Sweep'
-  | 'Lookup';
+  | 'Lookup'
+  | 'Invitation';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 

@@ -23,10 +23,19 @@ export class Commands {
     return this.bus.execute<Command, Executed<S>>(command);
   }
 
-  /** Sends the command that completes a caller's request and answers with the view of the state that it led to. */
-  async answer<S, V extends object>(caller: Caller, command: Command, view: (state: S) => V): Promise<V> {
+  /**
+   * Sends the command that completes a caller's request and answers with the view of the state that it led to. `tenant` is whose resource
+   * it is, where it is not the caller's.
+   */
+  async answer<S, V extends object>(
+    caller: Caller,
+    command: Command,
+    view: (state: S) => V,
+    tenant = caller.tenant,
+  ): Promise<V> {
     const answer = caller.answering((done) => view(done.state as S));
-    const { state } = await this.send<S>(command, caller.envelope(command.type, answer && { answer }));
+    const envelope = caller.envelope(command.type, answer && { answer });
+    const { state } = await this.send<S>(command, { ...envelope, tenant });
     return view(state);
   }
 }

@@ -1,6 +1,8 @@
 import type { EventStore } from '../kernel/event-store.port.ts';
 import type { WritePath } from './execute.ts';
 
+type Log = (level: 'warn', message: string, error: unknown) => void;
+
 /** A token revoked in another process must not be good for longer than a second here (decision 25). */
 const LOOK_EVERY_MS = 400;
 
@@ -8,7 +10,7 @@ const LOOK_EVERY_MS = 400;
 export class Freshness {
   private readonly store: Pick<EventStore, 'changedStreams' | 'head'>;
   private readonly writePath: Pick<WritePath, 'noteForeign'>;
-  private readonly log: (message: string, error: unknown) => void;
+  private readonly log: Log;
   private readonly noted: (stream: string) => Promise<void>;
   private timer: NodeJS.Timeout | undefined;
   private round: Promise<void> | undefined;
@@ -19,7 +21,7 @@ export class Freshness {
   constructor(
     store: Pick<EventStore, 'changedStreams' | 'head'>,
     writePath: Pick<WritePath, 'noteForeign'>,
-    log: (message: string, error: unknown) => void,
+    log: Log,
     noted: (stream: string) => Promise<void> = async () => {},
   ) {
     this.store = store;
@@ -52,7 +54,7 @@ export class Freshness {
   private schedule(): void {
     this.timer = setTimeout(() => {
       this.round = this.look()
-        .catch((error) => this.log('what other processes appended could not be read', error))
+        .catch((error) => this.log('warn', 'what other processes appended could not be read', error))
         .finally(() => {
           if (this.running) this.schedule();
         });

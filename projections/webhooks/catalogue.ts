@@ -6,6 +6,7 @@ import { CustomerOneOf } from '../customer.view.ts';
 import { ExternalAccount } from '../external-account.view.ts';
 import { announcers, projections } from '../index.ts';
 import { InternalAccount } from '../internal-account.view.ts';
+import { UmaInvitation } from '../invitation.view.ts';
 import { SweepFailure } from '../sweep.view.ts';
 import { OutgoingTransaction } from '../transaction.view.ts';
 import { type WebhookBody, webhookOf } from './body.ts';
@@ -22,6 +23,7 @@ const families: Partial<Record<WebhookData, [name: string, data: TSchema]>> = {
   ExternalAccount: ['ExternalAccountStatusWebhook', ExternalAccount],
   InternalAccount: ['InternalAccountStatusWebhook', InternalAccount],
   SweepFailure: ['SweepFailureWebhook', SweepFailure],
+  Invitation: ['InvitationClaimedWebhook', UmaInvitation],
   Empty: ['TestWebhookRequest', Type.Object({})],
 };
 

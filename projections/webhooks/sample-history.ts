@@ -6,6 +6,8 @@ import type { ExternalAccountEvent } from '../../libs/domain/external-accounts/e
 import { externalAccount } from '../../libs/domain/external-accounts/external-account.ts';
 import type { IncomingPaymentEvent } from '../../libs/domain/incoming-payments/incoming-payment.events.ts';
 import { incomingPayment } from '../../libs/domain/incoming-payments/incoming-payment.ts';
+import type { InvitationEvent } from '../../libs/domain/invitations/invitation.events.ts';
+import { invitation } from '../../libs/domain/invitations/invitation.ts';
 import type { PaymentEvent, PaymentQuotedData } from '../../libs/domain/payments/payment.events.ts';
 import { payment } from '../../libs/domain/payments/payment.ts';
 import type { PlatformEvent } from '../../libs/domain/platforms/platform.events.ts';
@@ -185,6 +187,28 @@ const sweepEvents: SweepEvent[] = [
   { type: 'SweepFellBack', data: { sweepId } },
 ];
 
+const code = 'k5sa3iv7qhx2m4dbt6ezy7owcu';
+const invitationEvents: InvitationEvent[] = [
+  {
+    type: 'InvitationCreated',
+    data: {
+      code,
+      tenantId,
+      customerId,
+      inviterUma: '$amina@example.com',
+      url: `https://example.com/invitations/${code}`,
+      firstName: 'Luis',
+      amountToSendMinor: 12_550n,
+      currency: 'USD',
+      expiresAt: '2025-10-20T09:30:00.000Z',
+    },
+  },
+  {
+    type: 'InvitationClaimed',
+    data: { code, subject: id('Luis'), inviteeUma: '$luis@bank.example', claimedBy: `${id('bank')}.sandbox` },
+  },
+];
+
 /** Steps of a payment that need no more data than its id. */
 type Step =
   | 'ExecutionRequested'
@@ -237,6 +261,7 @@ const streams: [decider: { name: string; id: string }, events: readonly Event[]]
   [payment, life('refunded pull', pull, ...undeliverable, 'RefundCompleted')],
   [payment, life('stuck pull', pull, ...undeliverable, 'RefundFailed')],
   [incomingPayment, [received]],
+  [invitation, invitationEvents],
 ];
 
 /** A made-up history in which everything that is announced happens: the samples of webhooks are what is announced of it. */

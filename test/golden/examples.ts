@@ -4,12 +4,15 @@ import type { CustomerEvent } from '../../libs/domain/customers/customer.events.
 import type { ExternalAccountEvent } from '../../libs/domain/external-accounts/external-account.events.ts';
 import type { UmaDepositEvent } from '../../libs/domain/external-accounts/uma-deposit.events.ts';
 import type { IncomingPaymentEvent } from '../../libs/domain/incoming-payments/incoming-payment.events.ts';
+import type { InvitationEvent } from '../../libs/domain/invitations/invitation.events.ts';
 import type { OperationEvent } from '../../libs/domain/operations/operation.events.ts';
 import type { PaymentEvent } from '../../libs/domain/payments/payment.events.ts';
 import type { PlatformEvent } from '../../libs/domain/platforms/platform.events.ts';
 import type { SweepEvent } from '../../libs/domain/sweeps/sweep.events.ts';
 import type { TokenEvent } from '../../libs/domain/tokens/token.events.ts';
 import { incomingPayments } from './incoming-payments.examples.ts';
+import { invitationExamples } from './invitations.examples.ts';
+import { platformExamples } from './platforms.examples.ts';
 
 type StoredEvent =
   | AccountEvent
@@ -17,6 +20,7 @@ type StoredEvent =
   | CustomerEvent
   | ExternalAccountEvent
   | IncomingPaymentEvent
+  | InvitationEvent
   | OperationEvent
   | PaymentEvent
   | PlatformEvent
@@ -327,52 +331,6 @@ export const examples: { readonly [T in StoredEvent['type']]?: Extract<StoredEve
     upTo: 41,
   },
 
-  PlatformCreated: {
-    tenantId,
-    platform,
-    environment: 'sandbox',
-    name: 'Acme Pay',
-    umaDomain: 'acme.ledgerline.test',
-    supportedCurrencies: [
-      {
-        currencyCode: 'USD',
-        minAmountMinor: 1n,
-        maxAmountMinor: 1_000_000_000_000n,
-        requiredCounterpartyFields: [{ name: 'FULL_NAME', mandatory: true }],
-        enabledTransactionTypes: ['INCOMING', 'OUTGOING'],
-      },
-    ],
-    settings: {
-      isRegulatedFinancialInstitution: true,
-      skipVerificationPaperwork: false,
-      requireApprovedCustomers: false,
-      requireEndUserTerms: true,
-    },
-    webhookSecret: 'whsec_Z29sZGVuIGdvbGRlbiBnb2xkZW4gZ29sZGVuISE=',
-  },
-  PlatformConfigured: {
-    tenantId,
-    changes: {
-      webhookEndpoint: 'https://acme.example/hooks',
-      feeConfigs: [
-        {
-          feeType: 'CROSS_CURRENCY_TRANSACTION',
-          sourceCurrency: 'USD',
-          variableFeeBps: 50,
-          fixedFee: { amountMinor: 25n, currency: 'USD' },
-        },
-      ],
-      cardConfigs: { maxSpendPerTransactionMinor: 50_000n, maxSpendPerDayMinor: null },
-    },
-    isEndpointChanged: true,
-  },
-  WebhookSecretRotated: {
-    tenantId,
-    webhookSecret: 'whsec_cm90YXRlZCByb3RhdGVkIHJvdGF0ZWQgcm90YXRlZCE=',
-    previousValidUntil: '2025-10-14T12:00:00.000Z',
-  },
-  SandboxClockAdvanced: { tenantId, aheadMs: 360_000 },
-
   TokenIssued: {
     tokenId,
     platform,
@@ -383,4 +341,7 @@ export const examples: { readonly [T in StoredEvent['type']]?: Extract<StoredEve
     secretHash: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
   },
   TokenRevoked: { tokenId },
+
+  ...platformExamples,
+  ...invitationExamples,
 };

@@ -27,6 +27,7 @@ import {
   PlatformInternalAccountsController,
 } from './internal-accounts/internal-accounts.controller.ts';
 import { RuleAccounts } from './internal-accounts/rule-accounts.ts';
+import { invitationControllers, invitationProviders } from './invitations/index.ts';
 import { RAILS } from './ports.ts';
 import { PROVIDERS, sandboxProviders } from './providers.ts';
 import { QuotesController } from './quotes/quotes.controller.ts';
@@ -62,6 +63,7 @@ export class ApiModule {
         CryptoController,
         ...transferControllers,
         SandboxClockController,
+        ...invitationControllers,
         TokensController,
         ConfigController,
         CustomersInternalAccountsController,
@@ -86,6 +88,7 @@ export class ApiModule {
         { provide: PlatformClock, useValue: engine.clock },
         { provide: API_SETTINGS, useValue: settings },
         ...externalAccountProviders,
+        ...invitationProviders(engine),
         ...receiverProviders(engine, settings),
         ...webhookProviders(engine, settings),
         { provide: PROVIDERS, useValue: sandboxProviders },

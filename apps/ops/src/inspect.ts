@@ -44,7 +44,7 @@ export async function streamsOf({ store }: Pick<Engine, 'store'>, id: string): P
   const uuid = id.slice(id.lastIndexOf(':') + 1).toLowerCase();
   const candidates = isUuid(uuid)
     ? deciders.flatMap(({ name }) => ['', '.sandbox', '.production'].map((suffix) => `${name}-${uuid}${suffix}`))
-    : [id];
+    : [id.replace(/^Invitation:/, 'invitation-')];
   const found: { stream: string; position: number }[] = [];
   for (const stream of candidates) {
     const [first] = await store.readStream(stream, -1);

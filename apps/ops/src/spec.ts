@@ -4,6 +4,7 @@ import { customerTransitions, verificationTransitions } from '../../../libs/doma
 import { externalAccountTransitions } from '../../../libs/domain/external-accounts/external-account.ts';
 import { umaDepositTransitions } from '../../../libs/domain/external-accounts/uma-deposit.ts';
 import { incomingPaymentTransitions } from '../../../libs/domain/incoming-payments/incoming-payment.ts';
+import { invitationTransitions } from '../../../libs/domain/invitations/invitation.ts';
 import { operationTransitions } from '../../../libs/domain/operations/operation.ts';
 import { paymentTransitions } from '../../../libs/domain/payments/payment.ts';
 import { platformTransitions } from '../../../libs/domain/platforms/platform.ts';
@@ -48,6 +49,7 @@ export const stateMachines: readonly StateMachine[] = [
   machine('Payment (quote and transaction)', paymentTransitions),
   machine('Sweep of a rule-based account', sweepTransitions),
   machine('Incoming UMA payment', incomingPaymentTransitions),
+  machine('Invitation', invitationTransitions),
   machine('Claim on a unique value', claimTransitions),
   machine('Operation', operationTransitions),
 ];

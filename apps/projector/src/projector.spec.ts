@@ -24,9 +24,10 @@ async function everyKindOfRow(platform: TestPlatform): Promise<void> {
   await api('patch', '/config').send({ webhookEndpoint: 'https://receiver.test/hook' }).expect(200);
   const customer = async (platformCustomerId: string) => {
     const individual = { customerType: 'INDIVIDUAL', platformCustomerId, fullName: 'Amina Diop' };
-    return (await api('post', '/customers').send(individual).expect(201)).body.id;
+    return (await api('post', '/customers').send(individual).expect(201)).body;
   };
-  const [kept, deleted] = [await customer('kept'), await customer('deleted')];
+  const [{ id: kept, umaAddress: inviterUma }, { id: deleted }] = [await customer('kept'), await customer('deleted')];
+  await api('post', '/invitations').send({ inviterUma, firstName: 'Luis' }).expect(201);
   await api('patch', `/customers/${kept}`).send({ customerType: 'INDIVIDUAL', fullName: 'Amina D. Diop' }).expect(200);
   await api('delete', `/customers/${deleted}`).expect(200);
   const token = await api('post', '/tokens')

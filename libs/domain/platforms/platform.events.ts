@@ -43,6 +43,8 @@ export interface PlatformSettings {
   requireApprovedCustomers: boolean;
   /** Accounts are opened and money moves only with recorded consent to the end-user terms. */
   requireEndUserTerms: boolean;
+  /** Its customers invite nobody; absent: they may. */
+  hasNoInvitations?: boolean;
   /** Rule-based accounts may be opened; absent: they may not. */
   allowRuleBasedAccounts?: boolean;
 }

@@ -144,7 +144,6 @@ const table = {
     data: 'Invitation',
     when: 'An invitation that you created was claimed.',
     wire: 'INVITATION_CLAIMED',
-    planned: true,
   },
 
   'BULK_UPLOAD.COMPLETED': { data: 'BulkUploadJob', when: 'A bulk upload of customers is finished.', planned: true },

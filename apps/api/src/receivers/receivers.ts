@@ -132,7 +132,7 @@ export class Receivers {
 
 /** A UMA address in the form in which it is stored; `400 INVALID_UMA_ADDRESS` for what is none. */
 export function readAddress(text: string, field = 'umaAddress'): string {
-  const address = umaAddressOf(text, text.split('@').at(-1) ?? '');
+  const address = umaAddressOf(text, text.split('@').at(-1) ?? '', field);
   if (address instanceof Rejection) throw address;
   if (address.length > MAX_ADDRESS || !/@[a-z0-9.-]+(:\d+)?$/.test(address)) {
     const message = `${field} must be $username@domain.`;

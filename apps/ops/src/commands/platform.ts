@@ -13,6 +13,7 @@ interface CreateOptions extends CommonOptions {
   strict?: true;
   requireTerms?: true;
   ruleBased?: true;
+  invitations: boolean;
 }
 
 /** `platform create`, `platform list`. */
@@ -27,6 +28,7 @@ export function addPlatformCommands(program: Command, perform: Perform): void {
     .option('--strict', 'money moves for APPROVED customers only')
     .option('--require-terms', 'accounts open and money moves only with consent to the end-user terms')
     .option('--rule-based', 'customers may have rule-based accounts, which send on what arrives on them')
+    .option('--no-invitations', 'its customers invite nobody')
     .action((options: CreateOptions) =>
       perform.onEngine(options, (engine, out) => {
         const settings = {
@@ -34,6 +36,7 @@ export function addPlatformCommands(program: Command, perform: Perform): void {
           requireApprovedCustomers: options.strict === true,
           requireEndUserTerms: options.requireTerms === true,
           ...(options.ruleBased && { allowRuleBasedAccounts: true }),
+          ...(!options.invitations && { hasNoInvitations: true }),
         };
         const environments =
           options.environment === 'both' ? (['sandbox', 'production'] as const) : [options.environment];
