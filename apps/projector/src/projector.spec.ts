@@ -12,6 +12,7 @@ import { journal } from '../../../projections/journal.ts';
 import { someActivity } from '../../../test/activity.ts';
 import { eventually } from '../../../test/eventually.ts';
 import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
+import { platformAccountId } from '../../shared/provision.ts';
 import { prepareReadTables } from './prepare.ts';
 import { AccountLog, becomes, dump } from './projector.examples.ts';
 import { Projector, type ProjectorOptions } from './projector.ts';
@@ -34,7 +35,22 @@ async function everyKindOfRow(platform: TestPlatform): Promise<void> {
     .send({ name: 'Reports', permissions: ['VIEW'] })
     .expect(201);
   await api('delete', `/tokens/${token.body.id}`).expect(204);
+  await aSweep(platform, kept);
   await someActivity(platform);
+}
+
+/** Money arrives on a rule-based account of the customer and is passed on to the platform's account. */
+async function aSweep({ api, engine, tenant }: TestPlatform, customerId: string): Promise<void> {
+  const destination = { accountId: `InternalAccount:${platformAccountId(tenant, 'USD')}` };
+  const opened = await api('post', '/internal-accounts')
+    .set('Idempotency-Key', randomUUID())
+    .send({ customerId, type: 'RULE_BASED', currency: 'USD', sweepRule: { destination } })
+    .expect(201);
+  await api('post', `/sandbox/internal-accounts/${opened.body.id}/fund`).send({ amount: 700 }).expect(200);
+  await eventually(
+    async () => (await engine.pool.query('SELECT phase FROM sweeps')).rows,
+    ([sweep]) => sweep?.phase === 'DONE',
+  );
 }
 
 describe('with everything that the platform has', () => {
@@ -43,7 +59,7 @@ describe('with everything that the platform has', () => {
   let rows: Record<string, string[]>;
   let head: number;
   beforeAll(async () => {
-    platform = await startTestPlatform();
+    platform = await startTestPlatform({ settings: { allowRuleBasedAccounts: true } });
     await everyKindOfRow(platform);
     head = await platform.engine.store.head();
     await becomes(() => platform.projector.position, head);
