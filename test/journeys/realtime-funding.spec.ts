@@ -75,7 +75,7 @@ describe('a quote that waits for money', () => {
     const { body: quote } = await money.quote(realtime('USD'), iban, 100_000).expect(201);
     expect(quote.paymentInstructions[0].isPlatformAccount).toBe(true);
     const { body: sent } = await money.send(quote.id, 'USD').expect(200);
-    expect(sent.status).toBe('PROCESSING');
+    expect(['PROCESSING', 'COMPLETED']).toContain(sent.status); // the worker may be faster than the answer
     const done = await money.until(quote.transactionId, (one) => one.status === 'COMPLETED');
     expect(done).toMatchObject({ destination: { accountId: iban }, receivedAmount: { amount: 91_540 } });
     expect(done.refund).toBeUndefined();
