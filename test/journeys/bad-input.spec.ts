@@ -41,10 +41,10 @@ const filled = (path: string) =>
       quoteId: 'Quote',
       transactionId: 'Transaction',
       externalAccountId: 'ExternalAccount',
-      accountId: 'InternalAccount',
+      accountId: path.includes('receiver') ? 'ExternalAccount' : 'InternalAccount',
       id: path.includes('webhooks') ? 'Webhook' : 'ExternalAccount',
     };
-    return `${types[name] ?? 'Thing'}:${UNKNOWN}`;
+    return name === 'receiverUmaAddress' ? '$nobody@sandbox.uma.money' : `${types[name] ?? 'Thing'}:${UNKNOWN}`;
   });
 
 function request(method: 'get' | 'post' | 'patch' | 'delete', path: string, auth = platform.credentials) {
@@ -107,9 +107,12 @@ describe('bodies', () => {
 });
 
 test('ids of nothing are not found', async () => {
+  const individual = { customerType: 'INDIVIDUAL', fullName: 'Amina Diop' };
+  const payer = (await platform.api('post', '/customers').send(individual).expect(201)).body.id;
   for (const { method, path, hasBody } of operations.filter((one) => one.path.includes('{') && !one.hasBody)) {
     expect(hasBody).toBe(false);
-    refused(await request(method, path), 404, `${method} ${path}`);
+    const query = path.startsWith('/receiver/') ? { customerId: payer } : {};
+    refused(await request(method, path).query(query), 404, `${method} ${path}`);
   }
 });
 

@@ -39,7 +39,7 @@ export class CryptoController {
     tag: 'Crypto',
     success: { 200: EstimateCryptoWithdrawalFeeResponse },
     errors: [404, 501],
-    permission: 'VIEW',
+    permission: 'TRANSACT',
   })
   async estimate(
     @Body() body: EstimateCryptoWithdrawalFeeBody,
