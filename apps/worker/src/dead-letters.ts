@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { type Environment, streamIdOf, type Tenant } from '../../../libs/kernel/messages.ts';
 import type { AnyProcess } from '../../../libs/kernel/process.ts';
 import type { Calls, Driver } from '../../../libs/runtime/drive.ts';
+import { every } from '../../shared/part.ts';
 
 /** Work of a process on a stream that failed until its last try. */
 export interface DeadLetter {
@@ -73,9 +74,7 @@ const TAKEN_SECONDS = 60;
 export class Retries {
   private readonly options: RetriesOptions;
   private readonly processes: ReadonlyMap<string, AnyProcess>;
-  private timer: NodeJS.Timeout | undefined;
-  private running = false;
-  private round: Promise<void> | undefined;
+  private end: (() => Promise<void>) | undefined;
 
   constructor(options: RetriesOptions) {
     this.options = options;
@@ -83,24 +82,17 @@ export class Retries {
   }
 
   start(): void {
-    this.running = true;
-    this.schedule();
+    const { log, pollMs = POLL_MS } = this.options;
+    this.end = every(
+      pollMs,
+      () => this.takeUp(),
+      (error) => log('warn', 'parked work could not be looked for', error),
+    );
   }
 
+  /** Finishes what it has in hand. */
   async stop(): Promise<void> {
-    this.running = false;
-    clearTimeout(this.timer);
-    await this.round;
-  }
-
-  private schedule(): void {
-    this.timer = setTimeout(() => {
-      this.round = this.takeUp()
-        .catch((error) => this.options.log('warn', 'parked work could not be looked for', error))
-        .finally(() => {
-          if (this.running) this.schedule();
-        });
-    }, this.options.pollMs ?? POLL_MS);
+    await this.end?.();
   }
 
   private async takeUp(): Promise<void> {

@@ -6,6 +6,7 @@ import { type Environment, streamIdOf } from '../../../libs/kernel/messages.ts';
 import type { AnyProcess } from '../../../libs/kernel/process.ts';
 import type { WritePath } from '../../../libs/runtime/execute.ts';
 import type { PlatformClock } from '../../../libs/runtime/platform-clock.ts';
+import { every } from '../../shared/part.ts';
 
 export interface TimersOptions {
   pool: pg.Pool;
@@ -33,9 +34,7 @@ const LEASE_SECONDS = 10;
 export class Timers {
   private readonly options: TimersOptions;
   private readonly processes: ReadonlyMap<string, AnyProcess>;
-  private timer: NodeJS.Timeout | undefined;
-  private running = false;
-  private round: Promise<void> | undefined;
+  private end: (() => Promise<void>) | undefined;
 
   constructor(options: TimersOptions) {
     this.options = options;
@@ -43,14 +42,17 @@ export class Timers {
   }
 
   start(): void {
-    this.running = true;
-    this.schedule();
+    const { log, pollMs = 200 } = this.options;
+    this.end = every(
+      pollMs,
+      () => this.wakeDue(),
+      (error) => log('warn', 'due timers could not be taken', error),
+    );
   }
 
+  /** Finishes what it has in hand. */
   async stop(): Promise<void> {
-    this.running = false;
-    clearTimeout(this.timer);
-    await this.round;
+    await this.end?.();
   }
 
   /** Takes what is due and wakes it, earliest first; says how many there were. */
@@ -69,17 +71,6 @@ export class Timers {
     });
     for (const row of rows) await this.wake(row);
     return rows.length;
-  }
-
-  private schedule(): void {
-    this.timer = setTimeout(() => {
-      this.round = this.wakeDue()
-        .then(() => {})
-        .catch((error) => this.options.log('warn', 'due timers could not be taken', error))
-        .finally(() => {
-          if (this.running) this.schedule();
-        });
-    }, this.options.pollMs ?? 200);
   }
 
   private async wake({ stream, process: name, platform, environment, ahead_ms: aheadMs }: DueTimer): Promise<void> {
