@@ -9,10 +9,12 @@ import { addDeploymentCommands } from './commands/deployment.ts';
 import { addErase } from './commands/erase.ts';
 import { addExportCommands } from './commands/export.ts';
 import { addInspect } from './commands/inspect.ts';
+import { addListen } from './commands/listen.ts';
 import { addPlatformCommands } from './commands/platform.ts';
 import { addRebuild } from './commands/rebuild.ts';
 import { addSpec } from './commands/spec.ts';
 import { addStatus } from './commands/status.ts';
+import { addTrigger } from './commands/trigger.ts';
 import { addVerify } from './commands/verify.ts';
 import { withEngine } from './connection.ts';
 import { INTERRUPTED, Interrupted, interruptible } from './interruption.ts';
@@ -29,6 +31,8 @@ const families = [
   addAuditCommands,
   addExportCommands,
   addDeliveryCommands,
+  addListen,
+  addTrigger,
   addDeadLetterCommands,
   addErase,
   addSpec,

@@ -7,6 +7,7 @@ import {
   webhookDeliveryView,
 } from '../../../projections/webhooks/delivery.view.ts';
 import type { Engine } from '../../shared/engine.ts';
+import { RESENT } from '../../shared/resent-webhooks.ts';
 import type { Output } from './output.ts';
 
 export { deliveryStatuses };
@@ -121,7 +122,11 @@ export async function redeliver({ pool }: Pick<Engine, 'pool'>, id: string): Pro
     throw new Error(`There is no webhook ${publicId('Webhook', id)}: it may have been forgotten after its 30 days.`);
   if (found.empty) throw new Error('Its payload was erased with the person it was about: it cannot be sent any more.');
   await pool.query(`UPDATE deliveries SET ${AGAIN} WHERE webhook_id = $1`, [id]);
-  await pool.query(`SELECT pg_notify('webhooks', $1)`, [`${found.platform}.${found.environment}`]);
+  await pool.query(`SELECT pg_notify('webhooks', $1), pg_notify($2, $3)`, [
+    `${found.platform}.${found.environment}`,
+    RESENT,
+    id,
+  ]);
   const [delivery] = await listDeliveries({ pool }, { id }, 1);
   return delivery!;
 }
@@ -136,11 +141,15 @@ export async function recover(
 ): Promise<number> {
   for (let recovered = 0; ; ) {
     const { rowCount } = await pool.query(
-      `UPDATE deliveries SET ${AGAIN} WHERE webhook_id IN (
-         SELECT d.webhook_id FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id
-          WHERE ${IS_DEAD} AND w.body <> '' AND w.created_at >= $1 AND ($2::text IS NULL OR w.platform = $2)
-          LIMIT ${AT_ONCE})`,
-      [new Date(filter.sinceMs), filter.platform ?? null],
+      `WITH again AS (
+         UPDATE deliveries SET ${AGAIN} WHERE webhook_id IN (
+           SELECT d.webhook_id FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id
+            WHERE ${IS_DEAD} AND w.body <> '' AND w.created_at >= $1 AND ($2::text IS NULL OR w.platform = $2)
+            LIMIT ${AT_ONCE})
+         RETURNING webhook_id
+       )
+       SELECT pg_notify($3, webhook_id::text) FROM again`,
+      [new Date(filter.sinceMs), filter.platform ?? null, RESENT],
     );
     await pool.query(`SELECT pg_notify('webhooks', '')`);
     recovered += rowCount ?? 0;

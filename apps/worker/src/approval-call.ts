@@ -12,6 +12,7 @@ import { signatureHeaders } from '../../../libs/runtime/webhooks/signing.ts';
 import { webhookOf } from '../../../projections/webhooks/body.ts';
 import { incomingAnnouncement } from '../../../projections/webhooks/incoming-payments.ts';
 import type { Engine } from '../../shared/engine.ts';
+import { RESENT } from '../../shared/resent-webhooks.ts';
 import { serviceKeys } from '../../shared/service-keys.ts';
 import { secretsAt, webhookSecretsOf } from '../../shared/webhook-secrets.ts';
 
@@ -148,7 +149,8 @@ async function record({ pool }: ApprovalEngine, attempt: Attempt): Promise<void>
               SET status = excluded.status, attempts = deliveries.attempts + 1, failures = deliveries.failures + excluded.failures,
                   last_attempt_at = excluded.last_attempt_at, last_status = excluded.last_status,
                   last_error = excluded.last_error, last_duration_ms = excluded.last_duration_ms,
-                  last_response = excluded.last_response`,
+                  last_response = excluded.last_response
+           RETURNING pg_notify($17, 'late:' || webhook_id::text)`,
     values: [
       id,
       owner,
@@ -166,6 +168,7 @@ async function record({ pool }: ApprovalEngine, attempt: Attempt): Promise<void>
       isAnswered ? null : `${result.reason}: ${result.message}`,
       result.durationMs,
       excerpt || null,
+      RESENT,
     ],
   });
 }

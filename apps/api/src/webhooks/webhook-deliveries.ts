@@ -9,6 +9,7 @@ import {
   type DeliveryRow,
   webhookDeliveryView,
 } from '../../../../projections/webhooks/delivery.view.ts';
+import { RESENT } from '../../../shared/resent-webhooks.ts';
 import type { WebhookDeliveriesQuery } from './webhooks.bodies.ts';
 
 type Delivery = ReturnType<typeof webhookDeliveryView>;
@@ -76,7 +77,7 @@ export class WebhookDeliveries {
     const now = new Date(nowMs);
     const due = { status: 'PENDING' as const, failures: 0, started_at: now, next_attempt_at: now };
     await this.db.updateTable('deliveries').set(due).where('webhook_id', '=', id).execute();
-    await sql`SELECT pg_notify('webhooks', ${tenantIdOf(tenant)})`.execute(this.db);
+    await sql`SELECT pg_notify('webhooks', ${tenantIdOf(tenant)}), pg_notify(${RESENT}, ${id})`.execute(this.db);
     const found: DeliveryRow = { ...(row as DeliveryRow), ...due };
     return webhookDeliveryView(found, (await this.earlierAttempts([found])).get(id) ?? []);
   }
