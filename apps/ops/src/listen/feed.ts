@@ -73,13 +73,12 @@ export class WebhookFeed {
     });
     const found = [...(await this.newOnes()), ...(await this.resentOnes())];
     if (found.length > 0 || signal.aborted) return found;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, POLL_MS);
-      signal.addEventListener('abort', () => resolve(), { once: true });
-    });
-    await Promise.race([woken, late]);
+    const wake = () => this.wake();
+    const timer = setTimeout(wake, POLL_MS);
+    signal.addEventListener('abort', wake, { once: true });
+    await woken;
     clearTimeout(timer);
+    signal.removeEventListener('abort', wake);
     return [];
   }
 
