@@ -26,6 +26,7 @@ const ON_EVERY_ENGINE = [
   'quotes',
   'tokens',
 ].map((name) => `test/journeys/${name}.spec.ts`);
+const PARTS = 5;
 /** Their servers share the machine with the tests. */
 const PATIENCE = '--testTimeout=120000';
 
@@ -50,16 +51,20 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
 
 const folder = mkdtempSync(path.join(tmpdir(), 'ledgerline-test-totals-'));
 const totals = { passed: 0, failed: 0, skipped: 0 };
-process.exitCode = await jest({ args });
-if (args.length === 0) {
-  for (const pass of await onOtherEngines()) {
-    if (isInterrupted) break;
-    const code = await jest(pass);
-    process.exitCode ||= code;
-  }
+const passes = args.length > 0 ? [{ args }] : [...everything(), ...(await onOtherEngines())];
+for (const pass of passes) {
+  if (isInterrupted) break;
+  const code = await jest(pass);
+  process.exitCode ||= code;
 }
 rmSync(folder, { recursive: true });
 process.stdout.write(closingLine(totals));
+
+/** Every test, a part after the other: the modules that each file loads stay in jest's memory until it ends. */
+function everything() {
+  const parts = Array.from({ length: PARTS }, (_, i) => `${i + 1}/${PARTS}`);
+  return parts.map((part) => ({ title: `every test, part ${part}`, args: [`--shard=${part}`] }));
+}
 
 /** What else runs without arguments. Where there can be no broker its tests are counted as skipped, and it is said why. */
 async function onOtherEngines() {
