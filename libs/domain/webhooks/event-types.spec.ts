@@ -31,7 +31,7 @@ describe('webhook event types', () => {
       CUSTOMER: 6,
       VERIFICATION: 6,
       EXTERNAL_ACCOUNT: 1,
-      INTERNAL_ACCOUNT: 3,
+      INTERNAL_ACCOUNT: 4, // with the sweep that failed, which facts §11 leaves without a name
       INVITATION: 1,
       BULK_UPLOAD: 2,
       AGENT_ACTION: 1,
