@@ -2,7 +2,7 @@ import type { Deposit } from '../libs/domain/accounts/account.events.ts';
 import { incomingPaymentEventTypes } from '../libs/domain/incoming-payments/incoming-payment.events.ts';
 import type { IncomingPaymentState } from '../libs/domain/incoming-payments/incoming-payment.state.ts';
 import { incomingPayment } from '../libs/domain/incoming-payments/incoming-payment.ts';
-import { type PaymentEnd, paymentEventTypes } from '../libs/domain/payments/payment.events.ts';
+import { type PaymentEnd, paymentEventTypes, plainTerms } from '../libs/domain/payments/payment.events.ts';
 import { type PaymentState, payment } from '../libs/domain/payments/payment.ts';
 import { publicId } from '../libs/kernel/ids.ts';
 import type { RecordedEvent } from '../libs/kernel/messages.ts';
@@ -106,14 +106,7 @@ export function depositState(event: RecordedEvent): PaymentState {
     platformCustomerId,
     source: { kind: 'EXTERNAL', accountId: '', currency },
     destination: end,
-    terms: {
-      ...payment.initial.terms,
-      sendingCurrency: currency,
-      receivingCurrency: currency,
-      sendingMinor: amountMinor,
-      receivingMinor: amountMinor,
-      convertedMinor: amountMinor,
-    },
+    terms: plainTerms(currency, amountMinor),
     reference,
     createdAt: event.at,
     updatedAt: event.at,

@@ -3,7 +3,7 @@ import { ReceivePayment } from '../../../libs/domain/incoming-payments/incoming-
 import type { CollectionRequest } from '../../../libs/domain/incoming-payments/incoming-payment.process.ts';
 import type { IncomingPaymentState } from '../../../libs/domain/incoming-payments/incoming-payment.state.ts';
 import { incomingPayment } from '../../../libs/domain/incoming-payments/incoming-payment.ts';
-import type { RailAnswer, UmaRoute } from '../../../libs/domain/payments/payment.events.ts';
+import { plainTerms, type RailAnswer, type UmaRoute } from '../../../libs/domain/payments/payment.events.ts';
 import type { RailRequest, RefundRequest } from '../../../libs/domain/payments/payment.process.ts';
 import { type PaymentState, payment } from '../../../libs/domain/payments/payment.ts';
 import { type PlatformState, platform, tenantOf } from '../../../libs/domain/platforms/platform.ts';
@@ -94,15 +94,7 @@ async function announce(
     platformCustomerId: receiver.platformCustomerId,
     source: { kind: 'UMA', accountId: '', currency },
     destination,
-    terms: {
-      ...sent.terms,
-      sendingCurrency: currency,
-      sendingMinor: receivingMinor,
-      convertedMinor: receivingMinor,
-      serviceFeeMinor: 0n,
-      platformFeeMinor: 0n,
-      exchangeRate: '1',
-    },
+    terms: plainTerms(currency, receivingMinor, sent.terms.rateAsOf),
     reference: `UMA-${incomingId.slice(-12).toUpperCase()}`,
     requestedFields: asked?.requiredCounterpartyFields ?? [],
     origin: { kind: 'CLEARING', tenantId: sent.tenantId, paymentId },

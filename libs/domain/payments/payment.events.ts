@@ -53,6 +53,17 @@ export const noTerms: PaymentTerms = {
   rateAsOf: '',
 };
 
+/** The price of what moves as it is: without fees, in one currency. */
+export const plainTerms = (currency: string, amountMinor: bigint, rateAsOf = ''): PaymentTerms => ({
+  ...noTerms,
+  sendingCurrency: currency,
+  receivingCurrency: currency,
+  sendingMinor: amountMinor,
+  receivingMinor: amountMinor,
+  convertedMinor: amountMinor,
+  rateAsOf,
+});
+
 /** How a quote is funded that waits for money from outside (facts §2, Realtime-funding specifics). */
 export interface Funding {
   /** Where the money is to be sent, one for each way. */

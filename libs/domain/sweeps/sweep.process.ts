@@ -1,6 +1,7 @@
 import { derivedUuid } from '../../kernel/ids.ts';
 import type { Process, Refused, Step } from '../../kernel/process.ts';
 import { type AccountState, account, ConfirmSweepsStarted } from '../accounts/account.ts';
+import { plainTerms } from '../payments/payment.events.ts';
 import { QuotePayment } from '../payments/payment.ts';
 import type { SweepQuote } from './sweep.events.ts';
 import {
@@ -112,17 +113,7 @@ function fallbackQuote(state: SweepState): SweepQuote {
     platformCustomerId,
     source: { kind: 'INTERNAL', accountId, currency, customerId },
     destination: { kind: 'INTERNAL', accountId: state.canonicalAccountId, currency, customerId },
-    terms: {
-      sendingCurrency: currency,
-      receivingCurrency: currency,
-      sendingMinor: amountMinor,
-      receivingMinor: amountMinor,
-      serviceFeeMinor: 0n,
-      platformFeeMinor: 0n,
-      convertedMinor: amountMinor,
-      exchangeRate: '1',
-      rateAsOf: state.failedAt!,
-    },
+    terms: plainTerms(currency, amountMinor, state.failedAt!),
     immediatelyExecute: true,
     day: state.failedAt!.slice(0, 10),
     reference: `SWEEP-${paymentId.slice(-12).toUpperCase()}`,

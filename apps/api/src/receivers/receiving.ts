@@ -3,6 +3,7 @@ import { type CustomerState, customer, isDeleted, isKnown } from '../../../../li
 import { ReceivePayment } from '../../../../libs/domain/incoming-payments/incoming-payment.commands.ts';
 import type { IncomingPaymentState } from '../../../../libs/domain/incoming-payments/incoming-payment.state.ts';
 import { incomingPayment } from '../../../../libs/domain/incoming-payments/incoming-payment.ts';
+import { plainTerms } from '../../../../libs/domain/payments/payment.events.ts';
 import { platformPublicId, tenantIdOf } from '../../../../libs/domain/platforms/platform.ts';
 import { type Clock, timestamp } from '../../../../libs/kernel/clock.ts';
 import { reject, rejectFields } from '../../../../libs/kernel/errors.ts';
@@ -53,17 +54,7 @@ export class Receiving {
       platformCustomerId: owner.platformCustomerId,
       source: { kind: 'UMA', accountId: '', currency },
       destination,
-      terms: {
-        sendingCurrency: currency,
-        receivingCurrency: currency,
-        sendingMinor: amountMinor,
-        receivingMinor: amountMinor,
-        serviceFeeMinor: 0n,
-        platformFeeMinor: 0n,
-        convertedMinor: amountMinor,
-        exchangeRate: '1',
-        rateAsOf: this.now(caller),
-      },
+      terms: plainTerms(currency, amountMinor, this.now(caller)),
       reference: `UMA-${paymentId.slice(-12).toUpperCase()}`,
       requestedFields,
       origin: { kind: 'UMA', agreement: this.receivers.uma(tenant.environment).announcedBy(sender) },
