@@ -23,7 +23,10 @@ export interface FeedFollower {
   take(partition: number): Promise<FeedPosition | undefined>;
   /** Carries a batch whose events all come after where the partition stands. When it throws, the feed asks `take` again before the next. */
   carry(partition: number, batch: FeedBatch): Promise<void>;
-  /** The partition is no longer this follower's: another one may take it when this resolves. */
+  /**
+   * The partition is no longer this follower's: another one may take it when this resolves. Also called after `take` or `carry` threw,
+   * when it may still be held, and for one that never was.
+   */
   release(partition: number): Promise<void>;
 }
 

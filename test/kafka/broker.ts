@@ -44,7 +44,7 @@ export class KafkaCluster {
     await writeFile(path.join(folder, 'runner.pid'), String(process.pid));
     const ports = await freePorts(brokers * 2);
     const voters = Array.from({ length: brokers }, (_, i) => `${i + 1}@127.0.0.1:${ports[i * 2]}`).join(',');
-    const clusterId = randomBytes(16).toString('base64url');
+    const clusterId = `L${randomBytes(16).toString('base64url').slice(1)}`; // one that begins with a dash is read as an option
     const nodes = Array.from({ length: brokers }, (_, i) => {
       const [controller, broker] = [ports[i * 2]!, ports[i * 2 + 1]!];
       return new Node({

@@ -204,8 +204,10 @@ export class Partition {
   }
 }
 
-/** Names the event that stops a projection. */
-export function cannotBeProjected({ type, stream, position }: LoggedEvent, error: unknown): Error {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new Error(`${type} of ${stream} at position ${position} cannot be projected: ${reason}`, { cause: error });
+/** An event stops its partition; the message names the event and says why. */
+export class CannotBeProjected extends Error {
+  constructor({ type, stream, position }: LoggedEvent, cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    super(`${type} of ${stream} at position ${position} cannot be projected: ${reason}`, { cause });
+  }
 }

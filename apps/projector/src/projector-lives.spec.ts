@@ -165,6 +165,16 @@ describe('with several partitions', () => {
     expect(log.logged).toContain('error: the projector stands at position 6 of partition 1');
   });
 
+  test('what failed with the database is over when it answers again, though nothing new has come', async () => {
+    await log.deposits(4, 'platform 0');
+    await log.pool.query('ALTER TABLE checkpoints RENAME TO hidden');
+    const projector = await log.start({ feed: divided() });
+    await becomes(() => projector.failure, 'relation "checkpoints" does not exist');
+    await log.pool.query('ALTER TABLE hidden RENAME TO checkpoints');
+    await becomes(() => log.checkpoints(), { 'live/0': 5, 'live/1': 0, 'live/2': 0 });
+    await becomes(() => projector.failure, undefined);
+  });
+
   test('a rebuild gives what each partition shows, and what it does not show yet comes after it', async () => {
     await log.deposits(4, 'platform 0');
     await log.deposits(2, 'platform 1');

@@ -6,7 +6,7 @@ import type { Feed, FeedBatch, FeedFollower, FeedPosition, RunningFeed } from '.
 import type { EventCodec } from '../../../libs/runtime/codec.ts';
 import { routesOf } from './batch.ts';
 import { checkpointsOf, fitCheckpoints } from './checkpoints.ts';
-import { type Catalogue, cannotBeProjected, Partition } from './partition.ts';
+import { CannotBeProjected, type Catalogue, Partition } from './partition.ts';
 import { ReadTable } from './tables.ts';
 
 export type { Catalogue } from './partition.ts';
@@ -51,7 +51,7 @@ export class Projector implements FeedFollower {
   private pool: pg.Pool | undefined;
   private readonly partitions: readonly Partition[];
   /** What partitions are stuck on. */
-  private readonly failures = new Map<number, string>();
+  private readonly failures = new Map<number, unknown>();
   private running: RunningFeed | undefined;
   private hasFitted = false;
   /** The furthest position that it has carried. */
@@ -71,7 +71,7 @@ export class Projector implements FeedFollower {
 
   /** What it is stuck on, for readiness and alarms; undefined while it goes on or another projector works. */
   get failure(): string | undefined {
-    for (const failure of this.failures.values()) return failure;
+    for (const failure of this.failures.values()) return messageOf(failure);
     return this.running?.failure;
   }
 
@@ -92,8 +92,9 @@ export class Projector implements FeedFollower {
       if (!this.hasFitted) await fitCheckpoints(this.connections, this.feed);
       this.hasFitted = true;
       const stand = await this.partitions[partition]!.take();
-      if (!stand) this.failures.delete(partition);
-      else this.position = Math.max(this.position, stand.position);
+      // that it can be taken says nothing of the event that it is stuck on; with the database it worked again
+      if (!stand || !(this.failures.get(partition) instanceof CannotBeProjected)) this.failures.delete(partition);
+      if (stand) this.position = Math.max(this.position, stand.position);
       return stand;
     } catch (error) {
       this.stands(partition, error);
@@ -135,7 +136,7 @@ export class Projector implements FeedFollower {
       await carrying.project(batch);
     } catch (error) {
       if (error instanceof LeaseLost || !(await carrying.isConnected())) throw error;
-      if (events.length === 1) throw cannotBeProjected(events[0]!, error);
+      if (events.length === 1) throw new CannotBeProjected(events[0]!, error);
       const half = Math.floor(events.length / 2);
       await this.carryParts(partition, { events: events.slice(0, half) });
       await this.carryParts(partition, { events: events.slice(half), ...(mark !== undefined && { mark }) });
@@ -144,8 +145,9 @@ export class Projector implements FeedFollower {
 
   private async stuck(partition: number, error: unknown): Promise<void> {
     this.stands(partition, error);
+    if (!(error instanceof CannotBeProjected)) return;
     try {
-      await this.partitions[partition]!.noteFailure(this.failures.get(partition)!);
+      await this.partitions[partition]!.noteFailure(error.message);
     } catch (unsaid) {
       this.options.log('warn', 'what the projector is stuck on could not be kept', unsaid);
     }
@@ -159,7 +161,7 @@ export class Projector implements FeedFollower {
   }
 
   private stands(partition: number, error: unknown): void {
-    this.failures.set(partition, error instanceof Error ? error.message : String(error));
+    this.failures.set(partition, error);
     const { position } = this.partitions[partition]!;
     this.options.log('error', `the projector stands at position ${position}${this.where(partition)}`, error);
   }
@@ -168,3 +170,5 @@ export class Projector implements FeedFollower {
     return this.feed.partitions === 1 ? '' : ` of partition ${partition}`;
   }
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

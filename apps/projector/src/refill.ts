@@ -4,7 +4,7 @@ import type { AnyProjection } from '../../../libs/kernel/projection.ts';
 import { checkpointsOf, liveCheckpoints } from './checkpoints.ts';
 import { Fill } from './fill.ts';
 import { oneByOne } from './one-by-one.ts';
-import { cannotBeProjected } from './partition.ts';
+import { CannotBeProjected } from './partition.ts';
 import type { RebuildOptions, RebuildSource } from './rebuild.ts';
 import { skipsUpTo } from './skips.ts';
 
@@ -152,7 +152,7 @@ export class Refill {
       if (await this.isDatabases(failure)) throw failure;
       for (const event of wanted) {
         await this.apply([event]).catch((error) => {
-          throw cannotBeProjected(event, error);
+          throw new CannotBeProjected(event, error);
         });
         this.position = event.position;
       }

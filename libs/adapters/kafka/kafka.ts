@@ -32,7 +32,7 @@ export interface KafkaTopic {
 /** Of one partition in one send: a batch must stay below what a broker takes, 1 MiB by default. */
 const BATCH_BYTES = 500_000;
 const BATCH_LIMIT_BYTES = '1048588';
-const SEND_MS = 30_000;
+const ANSWER_MS = 30_000;
 const CLOSE_MS = 10_000;
 /** The supervisors above begin anew, with metadata of their own, when these do not help. */
 const RETRY: RetryOptions = {
@@ -114,7 +114,7 @@ class KafkaSink implements FeedSink {
         timeout: 10_000,
         topicMessages: [{ topic: this.topic, messages: round }],
       });
-      await withDeadline(sent, SEND_MS, 'no broker acknowledged');
+      await withDeadline(sent, ANSWER_MS, 'no broker acknowledged');
     }
   }
 
@@ -230,7 +230,8 @@ class KafkaGroupConsumer implements GroupConsumer {
 
   async readFrom(partition: number, offset: string | undefined): Promise<void> {
     // those who ask at the same moment share the answer
-    this.ends ??= this.admin.fetchTopicOffsets(this.topic).finally(() => {
+    const asked = () => withDeadline(this.admin.fetchTopicOffsets(this.topic), ANSWER_MS, 'no broker told the offsets');
+    this.ends ??= asked().finally(() => {
       this.ends = undefined;
     });
     const { low, high } = (await this.ends).find((one) => one.partition === partition)!;

@@ -123,6 +123,16 @@ test('when the follower throws it is asked anew where it stands', async () => {
   expect(positions()).toEqual(all);
 });
 
+test('a follower that threw and has not been asked anew gives the partition back as well', async () => {
+  await lane.take();
+  follower.before = () => {
+    throw new Error('a fault in carrying');
+  };
+  expect(await lane.accept(placed(sent()))).toBe('refused');
+  await lane.release();
+  expect([carried.held(), lane.position, lane.failure]).toEqual([[], undefined, undefined]);
+});
+
 test('when the consumer is out of its group, what was carried stays and the rest is left', async () => {
   await lane.take();
   let beats = 0;

@@ -50,11 +50,10 @@ export class PartitionLane {
     });
   }
 
-  /** Gives the partition back after what is under way. */
+  /** Gives the partition back after what is under way, whether or not it stands: a follower that threw may still hold it. */
   release(): Promise<void> {
     return this.alone(async () => {
       this.failure = undefined;
-      if (!this.standing) return;
       this.standing = undefined;
       await this.options.follower.release(this.partition);
     });
