@@ -6,6 +6,7 @@ import { fromJson } from '../kernel/json.ts';
 import type { Tenant } from '../kernel/messages.ts';
 import type { AnyProjection } from '../kernel/projection.ts';
 import { decodeCursor, encodeCursor, filtersHash, type Page, page } from './http/pagination.ts';
+import { rowsById } from './rows-by-id.ts';
 
 /** Every read table as kysely sees it: the columns of `stateProjection`, and filter columns by name. */
 // biome-ignore lint/suspicious/noExplicitAny: filter columns differ per table and are declared by its projection
@@ -49,6 +50,8 @@ export class ReadModel {
   private readonly written = new Map<string, number>();
   private readonly tooMany = new LRUCache<string, true>({ max: 1_000, ttl: 10_000 });
   private readonly names = new Map<string, string>();
+  /** By table. */
+  private readonly loaders = new Map<string, ReturnType<typeof rowsById>>();
   private readonly partitions: Partitions;
   private readonly projectedBy: number[];
   /** Those on whose behalf a read has waited in vain. */
@@ -134,12 +137,11 @@ export class ReadModel {
   /** The state of one resource of the caller's, or undefined. */
   async byId<S>(projection: AnyProjection, tenant: Tenant, id: string): Promise<S | undefined> {
     await this.fresh(tenant);
-    const { rows } = await this.pool.query<{ state: string }>({
-      name: `by_id_${projection.name}`,
-      text: `SELECT state FROM ${projection.name} WHERE id = $1 AND platform = $2 AND environment = $3`,
-      values: [id, tenant.platform, tenant.environment],
-    });
-    return rows[0] && fromJson<S>(rows[0].state);
+    const { name } = projection;
+    const loader = this.loaders.get(name) ?? rowsById((query) => this.pool.query(query), name);
+    this.loaders.set(name, loader);
+    const state = await loader.load({ id, tenant });
+    return state === undefined ? undefined : fromJson<S>(state);
   }
 
   /** The states of a resource's rows that `narrow` leaves, newest first, without pages. */
