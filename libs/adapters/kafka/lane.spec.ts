@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { Carried, RecordingFollower } from '../../../test/conformance/feed.follower.ts';
 import type { LoggedEvent } from '../../kernel/event-store.port.ts';
 import { MemoryEventStore } from '../memory/event-store.ts';
+import { LeaseLost } from '../postgres/lease.ts';
 import { PartitionLane } from './lane.ts';
 import { encodeMessage, type FeedMessage, type PlacedMessage } from './message.ts';
 
@@ -121,6 +122,15 @@ test('when the follower throws it is asked anew where it stands', async () => {
   expect(await lane.take()).toEqual({ position: 1 });
   expect(await lane.accept(placed(sent()))).toBe('accepted');
   expect(positions()).toEqual(all);
+});
+
+test('when another follower has taken over, that is no failure', async () => {
+  await lane.take();
+  follower.before = () => {
+    throw new LeaseLost('live/1');
+  };
+  expect(await lane.accept(placed(sent()))).toBe('lost');
+  expect([lane.failure, lane.position]).toEqual([undefined, undefined]);
 });
 
 test('when the consumer is out of its group, what was carried stays and the rest is left', async () => {
