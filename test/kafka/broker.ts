@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { Kafka, logLevel } from 'kafkajs';
+import { type Admin, Kafka, logLevel } from 'kafkajs';
 import { fetchKafka } from './fetch.ts';
 
 const run = promisify(execFile);
@@ -79,12 +79,30 @@ export class KafkaCluster {
     return this.nodes[id - 1]!;
   }
 
+  /** Makes a topic with one partition led by each broker, each partition on so many of them. */
+  async createTopic(topic: string, copies: number): Promise<void> {
+    const ids = this.nodes.map(({ settings }) => settings.id);
+    const replicaAssignment = ids.map((_, partition) => ({
+      partition,
+      replicas: ids.map((_, i) => ids[(partition + i) % ids.length]!).slice(0, copies),
+    }));
+    await this.administer((admin) =>
+      admin.createTopics({ topics: [{ topic, replicaAssignment }], waitForLeaders: true }),
+    );
+  }
+
   /** Takes a topic away with all that is in it; returns when no broker knows it. */
   async deleteTopic(topic: string): Promise<void> {
-    const admin = new Kafka({ brokers: this.brokers, logLevel: logLevel.NOTHING }).admin();
+    await this.administer((admin) => admin.deleteTopics({ topics: [topic] }));
+  }
+
+  private async administer(work: (admin: Admin) => Promise<unknown>): Promise<void> {
+    const { user } = this.nodes[0]!.settings;
+    const sasl = user && { mechanism: 'scram-sha-256' as const, ...user };
+    const admin = new Kafka({ brokers: this.brokers, logLevel: logLevel.NOTHING, ...(sasl && { sasl }) }).admin();
     await admin.connect();
     try {
-      await admin.deleteTopics({ topics: [topic] });
+      await work(admin);
     } finally {
       await admin.disconnect();
     }
