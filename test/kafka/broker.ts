@@ -140,7 +140,8 @@ class Node {
     await mkdir(folder, { recursive: true });
     await writeFile(this.file('server.properties'), propertiesOf(this.settings));
     const scram = user ? ['--add-scram', `SCRAM-SHA-256=[name=${user.username},password=${user.password}]`] : [];
-    const args = ['format', '-t', clusterId, '-c', this.file('server.properties'), ...scram];
+    const cluster = `--cluster-id=${clusterId}`; // it may begin with a dash
+    const args = ['format', cluster, '-c', this.file('server.properties'), ...scram];
     await run('java', [...this.jvm(), 'kafka.tools.StorageTool', ...args], { timeout: START_MS });
   }
 
