@@ -20,7 +20,7 @@ const DISK_WARN_MB = 5_000;
 const DISK_FAIL_MB = 500;
 const LAG_WARN_SECONDS = 10;
 const LAG_FAIL_SECONDS = 60;
-const ANSWER_MS = 30_000;
+const ANSWER_MS = 15_000;
 const CONNECTIONS_WARN = 0.8;
 
 /** Looks at everything a deployment stands on, from the configuration up; stops where nothing further can be seen. */
@@ -39,7 +39,9 @@ export async function* diagnose(configure: () => Config, out: Pick<Output, 'note
   if (log) yield log;
   let database: Database;
   try {
-    const opened = await openDatabase(config, { logger: loggerOf(out), join: true });
+    const { databaseUrl } = config;
+    const hurried = { ...config, databaseUrl: databaseUrl && impatient(databaseUrl) };
+    const opened = await openDatabase(hurried, { logger: loggerOf(out), join: true });
     database = { ...opened, url: impatient(opened.url) };
   } catch (error) {
     yield fail(

@@ -151,6 +151,21 @@ describe('doctor', () => {
     await database.drop();
   });
 
+  test('waits for no lock that is not given back', async () => {
+    const { engine } = platform;
+    const client = await engine.pool.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query('LOCK TABLE dead_letters IN ACCESS EXCLUSIVE MODE');
+      const { code, out, err } = await runOps(['doctor'], settings());
+      expect([code, err]).toEqual([1, '']);
+      expect(out).toMatch(/^ok {4}read models: .*\nfail {2}connectivity: Query read timeout\n {6}→ .*\n$/m);
+    } finally {
+      await client.query('ROLLBACK');
+      client.release();
+    }
+  }, 60_000);
+
   test('judges who brings the log into a topic', () => {
     const lease = { name: 'relay/events', owner: 'a:1:relay', heartbeatSeconds: 1 };
     const standing = {
