@@ -33,12 +33,19 @@ export interface TestServers {
   stop(): Promise<void>;
 }
 
-/** An EventStoreDB server of its own, or one that is there, and a topic of its own on the broker of the run. */
+/** Brokers to make a topic on, with so many partitions. */
+export interface TestTopic {
+  brokers: readonly string[];
+  partitions: number;
+}
+
+/** An EventStoreDB server of its own, or one that is there, and a topic of its own on the broker of the run or on others. */
 export async function openServers(
   eventStore?: 'postgres' | 'eventstoredb' | { esdbUrl: string },
+  topic?: TestTopic,
 ): Promise<TestServers> {
   const [defaultStore, feed] = engineOfThisRun().split('-');
-  const kafka = feed === 'kafka' ? topicOfItsOwn() : undefined;
+  const kafka = topic || feed === 'kafka' ? topicOfItsOwn(topic ?? topicOfThisRun()) : undefined;
   const store = eventStore ?? defaultStore;
   if (typeof store === 'object') return { ...store, kafka, stop: async () => {} };
   if (store !== 'eventstoredb') return { esdbUrl: undefined, kafka, stop: async () => {} };
@@ -46,12 +53,19 @@ export async function openServers(
   return { esdbUrl: server.url, kafka, stop: () => server.stop() };
 }
 
-function topicOfItsOwn(): KafkaConfig {
+function topicOfThisRun(): TestTopic {
   const brokers = process.env.TEST_KAFKA_BROKERS;
   if (!brokers) throw new Error('There is no Kafka for tests: run them with the jest configuration.');
-  const topic = `ledgerline.${randomUUID()}`;
-  return { brokers: brokers.split(','), topic, partitions: PARTITIONS, tls: false, sasl: undefined };
+  return { brokers: brokers.split(','), partitions: PARTITIONS };
 }
+
+const topicOfItsOwn = ({ brokers, partitions }: TestTopic): KafkaConfig => ({
+  brokers: [...brokers],
+  topic: `ledgerline.${randomUUID()}`,
+  partitions,
+  tls: false,
+  sasl: undefined,
+});
 
 /** The feed of a platform's projector, with the relay that feeds it where there is a topic. */
 export async function startFeed(

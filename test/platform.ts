@@ -17,16 +17,19 @@ import type { LoggedEvent } from '../libs/kernel/event-store.port.ts';
 import type { Feed } from '../libs/kernel/feed.port.ts';
 import { uuidV7 } from '../libs/kernel/ids.ts';
 import type { Tenant } from '../libs/kernel/messages.ts';
+import type { KafkaConfig } from '../libs/runtime/config.ts';
 import { BASE_PATH, createLogger, type Logger } from '../libs/runtime/http/index.ts';
 import { announcers, processes, projections } from '../projections/index.ts';
 import { freshDatabase } from './database.ts';
-import { openServers, startFeed } from './engine.ts';
+import { openServers, startFeed, type TestTopic } from './engine.ts';
 import { eventually } from './eventually.ts';
 import { type Document, expectMatchesOpenApi } from './openapi-validator.ts';
 
 /** A whole platform on a database of its own, spoken to over real HTTP. */
 export interface TestPlatform {
   engine: Engine;
+  /** The topic that feeds the read models; absent: the log itself does. */
+  kafka: KafkaConfig | undefined;
   app: NestExpressApplication;
   projector: Projector;
   tenant: Tenant;
@@ -64,6 +67,8 @@ export interface TestPlatformOptions {
   masterKey?: Buffer;
   /** What keeps the log: an EventStoreDB test server of its own, a server that is there, or Postgres. */
   eventStore?: 'postgres' | 'eventstoredb' | { esdbUrl: string };
+  /** Feeds the read models through a topic on these brokers. */
+  topic?: TestTopic;
 }
 
 /** To begin with: joining a group of Kafka consumers takes seconds on a busy machine. */
@@ -72,7 +77,7 @@ const FEED_PATIENCE_MS = 60_000;
 /** Starts everything in this process on a fresh database; quiet unless something is wrong. */
 export async function startTestPlatform(options: TestPlatformOptions = {}): Promise<TestPlatform> {
   const database = await freshDatabase();
-  const servers = await openServers(options.eventStore);
+  const servers = await openServers(options.eventStore, options.topic);
   const logger = createLogger({ level: 'error' });
   const masterKey = options.masterKey ?? randomBytes(32);
   const { esdbUrl, kafka } = servers;
@@ -112,6 +117,7 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
   const instances: { engine: Engine; app: NestExpressApplication }[] = [];
   return {
     engine,
+    kafka,
     app,
     projector,
     ...first,

@@ -24,6 +24,7 @@ const ON_EVERY_ENGINE = [
   'payment-webhooks',
   'payments',
   'quotes',
+  'read-position',
   'tokens',
 ].map((name) => `test/journeys/${name}.spec.ts`);
 const PARTS = 5;

@@ -14,6 +14,9 @@ export interface FeedBatch {
   mark?: string;
 }
 
+/** Why a follower could not carry: another one has the partition now. */
+export class TakenOver extends Error {}
+
 /**
  * What reads a feed. Calls for one partition come one after another; those of different partitions may overlap. Being called says
  * nothing about being the only one: a follower keeps others out by its own transaction.
@@ -21,7 +24,10 @@ export interface FeedBatch {
 export interface FeedFollower {
   /** A partition is to be followed from here on: answers where it stands, undefined while another follower holds it. */
   take(partition: number): Promise<FeedPosition | undefined>;
-  /** Carries a batch whose events all come after where the partition stands. When it throws, the feed asks `take` again before the next. */
+  /**
+   * Carries a batch whose events all come after where the partition stands. When it throws, the feed asks `take` again before the next;
+   * `TakenOver` is no failure.
+   */
   carry(partition: number, batch: FeedBatch): Promise<void>;
   /**
    * The partition is no longer this follower's: another one may take it when this resolves. Also called after `take` or `carry` threw,

@@ -6,6 +6,14 @@ export const ROLES = ['standalone', 'api', 'relay', 'projector', 'worker', 'disp
 export type Role = (typeof ROLES)[number];
 
 const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
+/**
+ * The client of EventStoreDB would print the whole string, password included, for the sake of an option that it does not know. Of those
+ * it knows, one has no effect and one would have it keep conflicts to itself; they are not among these.
+ */
+const ESDB_OPTIONS = [
+  ...['tls', 'tlsCAFile', 'userCertFile', 'userKeyFile', 'connectionName', 'nodePreference', 'defaultDeadline'],
+  ...['maxDiscoverAttempts', 'discoveryInterval', 'gossipTimeout', 'keepAliveInterval', 'keepAliveTimeout'],
+];
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** Everything that can be configured, checked and in the form the program uses. */
@@ -145,10 +153,8 @@ const variables = {
     about: 'Where events are stored. PostgreSQL keeps everything else in either case.',
   }),
   ESDB_URL: variable({
-    ...matching(
-      /^esdb(\+discover)?:\/\/([^@/?#\s]+@)?[^@/?#\s]+\/?(\?\S*)?$/,
-      'a connection string like esdb://user:password@host:2113?tls=true',
-    ),
+    allowed: `a connection string like esdb://user:password@host:2113?tls=true, its options of ${ESDB_OPTIONS.join(', ')}`,
+    read: readEsdbUrl,
     absent: 'must be set with `EVENT_STORE=eventstoredb`',
     about: 'EventStoreDB to use, 22.6 or newer; nodes, login and TLS are all in its connection string.',
     secret: true,
@@ -327,6 +333,13 @@ function readDatabaseUrl(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;
   const { protocol, pathname } = new URL(text);
   return /^postgres(ql)?:$/.test(protocol) && pathname.length > 1 ? text : undefined;
+}
+
+function readEsdbUrl(text: string): string | undefined {
+  const parts = /^esdb(?:\+discover)?:\/\/(?:[^@/?#\s]+@)?[^@/?#\s]+\/?(?:\?([^?\s]*))?$/.exec(text);
+  const options = parts?.[1]?.split('&') ?? [];
+  const isKnown = (option: string) => ESDB_OPTIONS.some((name) => option.startsWith(`${name}=`));
+  return parts && options.every(isKnown) ? text : undefined;
 }
 
 /** A password may also stand in the parameters, as may the secrets of a client certificate: all parameters are left out. */

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { Projector } from '../../apps/projector/src/projector.ts';
-import { announcers, processes, projections } from '../../projections/index.ts';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { checkpointsOf } from '../../apps/projector/src/checkpoints.ts';
+import { eventually } from '../eventually.ts';
 import { startTestPlatform, type TestInstance, type TestPlatform } from '../platform.ts';
+
+/** For what takes a moment on a busy machine, a broker in between. */
+const PATIENCE_MS = 30_000;
 
 let platform: TestPlatform;
 let other: TestInstance;
@@ -22,37 +25,77 @@ const nameAt = (id: string, asked?: number) => {
   return asked === undefined ? get : get.set('Read-Position', String(asked));
 };
 
+let letGo = async (): Promise<void> => {};
+afterEach(() => letGo());
+
+/** Has the projector wait, with what it carries in the partition of the first platform, until `letGo`. Answers how to wait for that. */
+async function holdProjector(): Promise<() => Promise<unknown>> {
+  const { pool, partitions } = platform.engine;
+  const client = await pool.connect();
+  letGo = async () => {
+    letGo = async () => {};
+    await client.query('ROLLBACK');
+    client.release();
+  };
+  await client.query('BEGIN');
+  const name = checkpointsOf(partitions)[partitions.partitionOf(platform.tenant.platform)];
+  const { rows } = await client.query<{ me: number }>(
+    'SELECT pg_backend_pid() AS me FROM checkpoints WHERE name = $1 FOR UPDATE',
+    [name],
+  );
+  const waiting = 'SELECT 1 FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid))';
+  return () =>
+    eventually(
+      () => pool.query(waiting, [rows[0]!.me]),
+      ({ rowCount }) => rowCount! > 0,
+      PATIENCE_MS,
+    );
+}
+
+const rename = (api: TestPlatform['api'], id: string, fullName: string) =>
+  api('patch', `/customers/${id}`).send({ customerType: 'INDIVIDUAL', fullName }).expect(200);
+
 test('a write answers with its position, and whoever is sent it shows what was written', async () => {
   const made = await create('one').expect(201);
   const { id } = made.body;
   expect(positionIn(made)).toBe(await platform.engine.store.head());
   await nameAt(id, positionIn(made)).expect(200);
 
-  await platform.projector.stop();
-  const changed = await platform
-    .api('patch', `/customers/${id}`)
-    .send({ customerType: 'INDIVIDUAL', fullName: 'Amina D. Diop' })
-    .expect(200);
+  const untilItWaits = await holdProjector();
+  const changed = await rename(platform.api, id, 'Amina D. Diop');
   expect(positionIn(changed)).toBe(await platform.engine.store.head());
+  await untilItWaits();
   const before = await nameAt(id).expect(200);
   expect([before.body.fullName, positionIn(before)]).toEqual(['Amina Diop', positionIn(made)]);
 
   const waiting = nameAt(id, positionIn(changed)).then((answer) => answer);
-  const { url, store, codec } = platform.engine;
-  const catalogue = { projections, announcers, processes };
-  const projector = new Projector({ url, store, codec, catalogue, log: () => {} });
-  await projector.start();
-  try {
-    const after = await waiting;
-    expect([after.status, after.body.fullName]).toEqual([200, 'Amina D. Diop']);
-    expect(positionIn(after)).toBeGreaterThanOrEqual(positionIn(changed));
-    const removed = await platform.api('delete', `/customers/${id}`).expect(200);
-    const gone = await nameAt(id, positionIn(removed)).expect(200);
-    expect(gone.body.isDeleted).toBe(true);
-  } finally {
-    await projector.stop();
-    await platform.projector.start();
-  }
+  await letGo();
+  const after = await waiting;
+  expect([after.status, after.body.fullName]).toEqual([200, 'Amina D. Diop']);
+  expect(positionIn(after)).toBeGreaterThanOrEqual(positionIn(changed));
+  const removed = await platform.api('delete', `/customers/${id}`).expect(200);
+  const gone = await nameAt(id, positionIn(removed)).expect(200);
+  expect(gone.body.isDeleted).toBe(true);
+});
+
+test('a platform waits for its own partition of the feed, and for no other', async () => {
+  const { partitions, partitionOf } = platform.engine.partitions;
+  const isApart = ({ tenant }: Pick<TestPlatform, 'tenant'>) =>
+    partitionOf(tenant.platform) !== partitionOf(platform.tenant.platform);
+  let neighbour = await platform.another();
+  while (partitions > 1 && !isApart(neighbour)) neighbour = await platform.another();
+  const person = { customerType: 'INDIVIDUAL', platformCustomerId: 'one', fullName: 'Ibrahim Ba' };
+  const made = await neighbour.api('post', '/customers').send(person).expect(201);
+  const read = () => neighbour.api('get', `/customers/${made.body.id}`).expect(200);
+  expect(positionIn(await read())).toBe(positionIn(made));
+
+  await holdProjector();
+  const changed = await rename(neighbour.api, made.body.id, 'Ibrahim K. Ba');
+  const isSeen = ({ body }: { body: { fullName: string } }) => body.fullName === 'Ibrahim K. Ba';
+  const seen = await eventually(read, (answer) => isSeen(answer) || !isApart(neighbour), PATIENCE_MS);
+  expect([isSeen(seen), positionIn(seen)]).toEqual(
+    isApart(neighbour) ? [true, positionIn(changed)] : [false, positionIn(made)],
+  );
 });
 
 test('a position that nobody has written yet is waited for in vain, and what there is is shown', async () => {

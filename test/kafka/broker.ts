@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { Kafka, logLevel } from 'kafkajs';
+import { type Admin, Kafka, logLevel } from 'kafkajs';
 import { fetchKafka } from './fetch.ts';
 
 const run = promisify(execFile);
@@ -44,7 +44,7 @@ export class KafkaCluster {
     await writeFile(path.join(folder, 'runner.pid'), String(process.pid));
     const ports = await freePorts(brokers * 2);
     const voters = Array.from({ length: brokers }, (_, i) => `${i + 1}@127.0.0.1:${ports[i * 2]}`).join(',');
-    const clusterId = `L${randomBytes(16).toString('base64url').slice(1)}`; // one that begins with a dash is read as an option
+    const clusterId = randomBytes(16).toString('base64url');
     const nodes = Array.from({ length: brokers }, (_, i) => {
       const [controller, broker] = [ports[i * 2]!, ports[i * 2 + 1]!];
       return new Node({
@@ -79,12 +79,30 @@ export class KafkaCluster {
     return this.nodes[id - 1]!;
   }
 
+  /** Makes a topic with one partition led by each broker, each partition on so many of them. */
+  async createTopic(topic: string, copies: number): Promise<void> {
+    const ids = this.nodes.map(({ settings }) => settings.id);
+    const replicaAssignment = ids.map((_, partition) => ({
+      partition,
+      replicas: ids.map((_, i) => ids[(partition + i) % ids.length]!).slice(0, copies),
+    }));
+    await this.administer((admin) =>
+      admin.createTopics({ topics: [{ topic, replicaAssignment }], waitForLeaders: true }),
+    );
+  }
+
   /** Takes a topic away with all that is in it; returns when no broker knows it. */
   async deleteTopic(topic: string): Promise<void> {
-    const admin = new Kafka({ brokers: this.brokers, logLevel: logLevel.NOTHING }).admin();
+    await this.administer((admin) => admin.deleteTopics({ topics: [topic] }));
+  }
+
+  private async administer(work: (admin: Admin) => Promise<unknown>): Promise<void> {
+    const { user } = this.nodes[0]!.settings;
+    const sasl = user && { mechanism: 'scram-sha-256' as const, ...user };
+    const admin = new Kafka({ brokers: this.brokers, logLevel: logLevel.NOTHING, ...(sasl && { sasl }) }).admin();
     await admin.connect();
     try {
-      await admin.deleteTopics({ topics: [topic] });
+      await work(admin);
     } finally {
       await admin.disconnect();
     }
@@ -122,7 +140,8 @@ class Node {
     await mkdir(folder, { recursive: true });
     await writeFile(this.file('server.properties'), propertiesOf(this.settings));
     const scram = user ? ['--add-scram', `SCRAM-SHA-256=[name=${user.username},password=${user.password}]`] : [];
-    const args = ['format', '-t', clusterId, '-c', this.file('server.properties'), ...scram];
+    const cluster = `--cluster-id=${clusterId}`; // it may begin with a dash
+    const args = ['format', cluster, '-c', this.file('server.properties'), ...scram];
     await run('java', [...this.jvm(), 'kafka.tools.StorageTool', ...args], { timeout: START_MS });
   }
 

@@ -4,19 +4,14 @@ import pg from 'pg';
 import type { Config } from '../../../libs/runtime/config.ts';
 import { pendingMigrations } from '../../../migrations/index.ts';
 import { projections } from '../../../projections/index.ts';
+import { leaseOf } from '../../relay/src/relay.ts';
 import { type Database, openDatabase } from '../../shared/database.ts';
 import type { Engine } from '../../shared/engine.ts';
 import { engineOn, loggerOf } from './connection.ts';
+import { type Diagnosis, fail, messageOf, ok, warn } from './diagnosis.ts';
 import { count, duration, type Output } from './output.ts';
+import { eventStoreDb, HEARTBEAT_SECONDS, kafka, relay } from './servers.ts';
 import { readStatus, type Status } from './status.ts';
-
-/** What was looked at, what came of it and, unless it is fine, what to do. */
-export interface Diagnosis {
-  check: string;
-  outcome: 'ok' | 'warn' | 'fail';
-  message: string;
-  advice?: string;
-}
 
 const MB = 1024 ** 2;
 const CLOCKS_WARN_MS = 1_000;
@@ -25,23 +20,8 @@ const DISK_WARN_MB = 5_000;
 const DISK_FAIL_MB = 500;
 const LAG_WARN_SECONDS = 10;
 const LAG_FAIL_SECONDS = 60;
-const HEARTBEAT_SECONDS = 10;
+const ANSWER_MS = 15_000;
 const CONNECTIONS_WARN = 0.8;
-
-const ok = (check: string, message: string): Diagnosis => ({ check, outcome: 'ok', message });
-const warn = (check: string, message: string, advice: string): Diagnosis => ({
-  check,
-  outcome: 'warn',
-  message,
-  advice,
-});
-const fail = (check: string, message: string, advice: string): Diagnosis => ({
-  check,
-  outcome: 'fail',
-  message,
-  advice,
-});
-const messageOf = (error: unknown): string => (error instanceof Error && error.message) || String(error);
 
 /** Looks at everything a deployment stands on, from the configuration up; stops where nothing further can be seen. */
 export async function* diagnose(configure: () => Config, out: Pick<Output, 'note'>): AsyncGenerator<Diagnosis> {
@@ -54,9 +34,15 @@ export async function* diagnose(configure: () => Config, out: Pick<Output, 'note
   }
   yield ok('configuration', 'every variable is allowed');
   yield* folder(config);
+  if (config.kafka) yield* kafka(config.kafka);
+  const log = config.esdbUrl === undefined ? undefined : await eventStoreDb(config.esdbUrl);
+  if (log) yield log;
   let database: Database;
   try {
-    database = await openDatabase(config, { logger: loggerOf(out), join: true });
+    const { databaseUrl } = config;
+    const hurried = { ...config, databaseUrl: databaseUrl && impatient(databaseUrl) };
+    const opened = await openDatabase(hurried, { logger: loggerOf(out), join: true });
+    database = { ...opened, url: impatient(opened.url) };
   } catch (error) {
     yield fail(
       'connectivity',
@@ -73,10 +59,19 @@ export async function* diagnose(configure: () => Config, out: Pick<Output, 'note
       return;
     }
     yield ok('migrations', 'the schema is the newest');
-    yield* deployment(database, config, out);
+    if (log?.outcome !== 'fail') yield* deployment(database, config, out);
+  } catch (error) {
+    yield fail('connectivity', messageOf(error), 'See the log of PostgreSQL, and what else works on it.');
   } finally {
     await database.stop();
   }
+}
+
+/** Each query has its time: something that holds a lock for hours does not hold the doctor up. */
+function impatient(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  url.searchParams.set('query_timeout', String(ANSWER_MS));
+  return url.href;
 }
 
 async function* folder({ dataDir, databaseUrl, masterKey }: Config): AsyncGenerator<Diagnosis> {
@@ -107,7 +102,11 @@ function disk(freeMb: number): Diagnosis {
 }
 
 async function* server(url: string): AsyncGenerator<Diagnosis> {
-  const client = new pg.Client({ connectionString: url, application_name: 'ledgerline-doctor' });
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'ledgerline-doctor',
+    connectionTimeoutMillis: ANSWER_MS,
+  });
   client.on('error', () => {});
   await client.connect();
   try {
@@ -180,21 +179,28 @@ async function* deployment(database: Database, config: Config, out: Pick<Output,
           'Start the platform once, or run `ops rebuild --all`.',
         )
       : ok('read models', 'all have the shape of this version');
-    yield* work(await readStatus(engine, 0));
+    const status = await readStatus(engine, 0);
+    if (config.kafka) yield relay(status, config.kafka.topic);
+    yield* work(withoutFormer(status, config.kafka?.topic));
   } finally {
     await engine.close();
   }
 }
 
 async function eventStore({ store, esdbUrl }: Engine): Promise<Diagnosis> {
-  const asked = performance.now();
   try {
     const head = await store.head();
-    const told = `${esdbUrl ? 'EventStoreDB' : 'PostgreSQL'}, answers in ${Math.round(performance.now() - asked)} ms`;
-    return ok('event store', `${told}, the log ends at ${count(head)}`);
+    return ok('event store', `${esdbUrl ? 'EventStoreDB' : 'PostgreSQL'}, the log ends at ${count(head)}`);
   } catch (error) {
     return fail('event store', messageOf(error), 'See that it runs and can be reached from here.');
   }
+}
+
+/** Nobody brings the log into a topic that another one has taken the place of: that it is behind is as it should be. */
+function withoutFormer(status: Status, topic: string | undefined): Status {
+  const isFormer = ({ kind, name }: Status['followers'][number]) =>
+    kind === 'relay' && (topic === undefined || name !== leaseOf(topic));
+  return { ...status, followers: status.followers.filter((one) => !isFormer(one)) };
 }
 
 /** What the status of the background work means. */

@@ -1,11 +1,13 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { projections } from '../../../projections/index.ts';
 import { type Activity, someActivity } from '../../../test/activity.ts';
+import { freePort } from '../../../test/bench/program.ts';
 import { freshDatabase } from '../../../test/database.ts';
 import { startEventStoreServer } from '../../../test/eventstoredb/server.ts';
 import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
 import { openEngine } from '../../shared/engine.ts';
-import { opsOn, runOps } from './ops.examples.ts';
+import { doctorIn, opsOn, runOps } from './ops.examples.ts';
 import type { Status } from './status.ts';
 import { verify } from './verify.ts';
 
@@ -39,6 +41,64 @@ test('counts what a follower has before it, where positions say nothing about th
   const { followers }: Status = await json('status', '--sample', '0');
   await pool.query(`DELETE FROM checkpoints WHERE name = 'processes/99'`);
   expect(followers.find(({ name }) => name === 'processes/99')).toMatchObject({ lagEvents: 2 });
+});
+
+describe('doctor', () => {
+  const asked = (esdbUrl: string) =>
+    doctorIn({
+      DATABASE_URL: platform.engine.url,
+      MASTER_KEY: masterKey.toString('hex'),
+      DATA_DIR: '/not/there',
+      EVENT_STORE: 'eventstoredb',
+      ESDB_URL: esdbUrl,
+    });
+
+  test('says that the event store answers', async () => {
+    const { of } = await asked(platform.engine.esdbUrl!);
+    expect(of('connectivity')[0]).toMatch(/^ok EventStoreDB answers in \d+ ms$/);
+    expect(of('event store')).toEqual([expect.stringMatching(/^ok EventStoreDB, the log ends at [\d,]+$/)]);
+  });
+
+  test('says that nobody is there, and goes on with what is', async () => {
+    const { code, found, printed } = await asked(`esdb://someone:hidden@127.0.0.1:${await freePort()}?tls=false`);
+    expect([code, found[1], found.at(-1)]).toEqual([
+      1,
+      {
+        check: 'connectivity',
+        outcome: 'fail',
+        message: expect.stringMatching(/^EventStoreDB: .*ECONNREFUSED/),
+        advice: 'See that it runs, can be reached from here, and that the address and `tls` in ESDB_URL are right.',
+      },
+      { check: 'migrations', outcome: 'ok', message: 'the schema is the newest' },
+    ]);
+    expect(printed).not.toContain('hidden');
+  });
+
+  test('says that a server is silent, refuses the login, or has no certificate that it can trust', async () => {
+    const folder = new URL('../../../test/eventstoredb/tls/', import.meta.url);
+    const certificate = readFileSync(new URL('test-only.crt', folder));
+    const key = readFileSync(new URL('test-only.key', folder));
+    const server = await startEventStoreServer({ tls: { key, certificate } });
+    server.weather.credentials = 'someone:else';
+    const trusted = `tls=true&tlsCAFile=${encodeURIComponent(new URL('test-only.crt', folder).pathname)}`;
+    const url = `esdb://someone:hidden@127.0.0.1:${server.port}`;
+    const refused = await asked(`${url}?${trusted}`);
+    const untrusted = await asked(`${url}?tls=true`);
+    server.weather.isSilent = true;
+    const silent = await asked(`${url}?${trusted}`);
+    await server.stop();
+    expect(refused.found[1]).toEqual({
+      check: 'connectivity',
+      outcome: 'fail',
+      message: expect.stringMatching(/^EventStoreDB: .*denied/i),
+      advice: 'Correct user and password in ESDB_URL, or give that user access to all streams.',
+    });
+    expect(untrusted.of('connectivity')[0]).toMatch(/^fail EventStoreDB: .*certificate/);
+    expect(silent.of('connectivity')[0]).toBe('fail EventStoreDB: no answer within 5000 ms: reading the log');
+    expect([refused, untrusted, silent].map(({ code, printed }) => [code, printed.includes('hidden')])).toEqual(
+      Array(3).fill([1, false]),
+    );
+  }, 60_000);
 });
 
 test('an export is imported into an empty EventStoreDB as it was, and everything is there again', async () => {

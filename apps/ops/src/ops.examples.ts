@@ -1,8 +1,10 @@
 import { Readable, Writable } from 'node:stream';
 import { expect } from '@jest/globals';
+import { loadConfig } from '../../../libs/runtime/config.ts';
 import type { TestPlatform } from '../../../test/platform.ts';
 import { run } from './cli.ts';
 import type { Surroundings } from './command.ts';
+import type { Diagnosis } from './diagnosis.ts';
 
 class Text extends Writable {
   text = '';
@@ -29,6 +31,20 @@ export async function runOps(
   const stdin = input === undefined ? {} : { stdin: Readable.from([input]) };
   const code = await run(args, { stdout, stderr, ...stdin, ...surroundings });
   return { code, out: stdout.text, err: stderr.text };
+}
+
+/** What `doctor` answers in an environment: its exit code, its findings and all that it printed. */
+export async function doctorIn(env: NodeJS.ProcessEnv) {
+  const { code, out, err } = await runOps(['doctor', '--json'], { config: () => loadConfig(env) });
+  const found: Diagnosis[] = JSON.parse(out);
+  return {
+    code,
+    found,
+    printed: out + err,
+    /** The message, the outcome before it. */
+    of: (check: string) =>
+      found.filter((one) => one.check === check).map(({ outcome, message }) => `${outcome} ${message}`),
+  };
 }
 
 /** The command line on the engine of a test platform. */

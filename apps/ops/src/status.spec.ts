@@ -7,8 +7,10 @@ import { type Activity, someActivity } from '../../../test/activity.ts';
 import { freshDatabase } from '../../../test/database.ts';
 import { eventually } from '../../../test/eventually.ts';
 import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
-import { type Diagnosis, work } from './doctor.ts';
+import type { Diagnosis } from './diagnosis.ts';
+import { work } from './doctor.ts';
 import { opsOn, runOps } from './ops.examples.ts';
+import { relay } from './servers.ts';
 import type { Status } from './status.ts';
 
 let platform: TestPlatform;
@@ -147,6 +149,47 @@ describe('doctor', () => {
     expect(await runOps(['migrate'], on)).toEqual({ code: 0, out: 'The schema is the newest.\n', err: '' });
     expect((await runOps(['doctor'], on)).out).toMatch(/^ok {4}migrations: the schema is the newest$/m);
     await database.drop();
+  });
+
+  test('waits for no lock that is not given back', async () => {
+    const { engine } = platform;
+    const client = await engine.pool.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query('LOCK TABLE dead_letters IN ACCESS EXCLUSIVE MODE');
+      const { code, out, err } = await runOps(['doctor'], settings());
+      expect([code, err]).toEqual([1, '']);
+      expect(out).toMatch(/^ok {4}read models: .*\nfail {2}connectivity: Query read timeout\n {6}→ .*\n$/m);
+    } finally {
+      await client.query('ROLLBACK');
+      client.release();
+    }
+  }, 60_000);
+
+  test('judges who brings the log into a topic', () => {
+    const lease = { name: 'relay/events', owner: 'a:1:relay', heartbeatSeconds: 1 };
+    const standing = {
+      kind: 'relay',
+      position: 7,
+      head: 9,
+      lagEvents: 2,
+      lagSeconds: 3,
+      rate: 0,
+      advancedAt: '',
+    } as const;
+    const judged = (of: Partial<Parameters<typeof relay>[0]>) => {
+      const { outcome, message } = relay({ followers: [], leases: [], ...of }, 'events');
+      return `${outcome} ${message}`;
+    };
+    const nobody = 'fail nobody brings the log into events';
+    expect(judged({})).toBe(nobody);
+    expect(judged({ leases: [{ ...lease, name: 'relay/former' }] })).toBe(nobody);
+    expect(judged({ leases: [{ ...lease, heartbeatSeconds: 11 }] })).toBe(nobody);
+    expect(judged({ followers: [{ ...standing, name: lease.name }] })).toBe(nobody);
+    expect(judged({ leases: [lease] })).toBe('ok a:1:relay brings the log into events: nothing is there yet');
+    expect(judged({ followers: [{ ...standing, ...lease }] })).toBe(
+      'ok a:1:relay brings the log into events: 2 events, 3.0 s behind',
+    );
   });
 
   test('judges lag, heartbeats, timers and deliveries', () => {

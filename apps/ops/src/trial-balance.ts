@@ -1,6 +1,7 @@
 import type { AccountOpenedData } from '../../../libs/domain/accounts/account.events.ts';
 import { internalAccounts } from '../../../projections/internal-accounts.ts';
 import { journal, movements } from '../../../projections/journal.ts';
+import { liveCheckpoints } from '../../projector/src/checkpoints.ts';
 import type { Engine } from '../../shared/engine.ts';
 import { moneyEvents } from './balances.ts';
 import { isUpTo, type Moment } from './moment.ts';
@@ -37,7 +38,7 @@ export async function trialBalance(engine: Engine): Promise<TrialBalance> {
   const client = await engine.pool.connect();
   try {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    const at = await client.query<{ position: string }>(`SELECT position FROM checkpoints WHERE name = 'live'`);
+    const live = await liveCheckpoints(client);
     const { rows } = await client.query<LineRow>(`
       WITH sides AS (
         SELECT to_account AS name, currency, sum(amount) AS came, 0 AS went FROM ${journal.name} GROUP BY 1, 2
@@ -56,7 +57,7 @@ export async function trialBalance(engine: Engine): Promise<TrialBalance> {
       const outMinor = BigInt(out_minor);
       return { account, currency, inMinor, outMinor, balanceMinor: inMinor - outMinor };
     });
-    return { position: Number(at.rows[0]?.position ?? 0), lines, totals: totalsOf(lines) };
+    return { position: Math.max(0, ...live.values()), lines, totals: totalsOf(lines) };
   } finally {
     client.release();
   }

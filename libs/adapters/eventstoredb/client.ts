@@ -162,6 +162,16 @@ export class LogClient {
   }
 }
 
+/** Asks a server for the end of its log. Throws what is wrong, after `patienceMs` at the latest. */
+export async function reachEventStoreDb(url: string, patienceMs: number): Promise<void> {
+  const client = new LogClient({ url, deadlineMs: patienceMs, attemptMs: patienceMs });
+  try {
+    await client.readAll('end', { backwards: true, maxCount: 1 });
+  } finally {
+    await client.close();
+  }
+}
+
 /** Reads until the end, or until `keep` has enough. Each record may take `patienceMs`, not the whole. */
 function collected(read: Read, what: string, patienceMs: number, keep: Keep = () => true): Promise<WireRecord[]> {
   return new Promise((resolve, reject) => {
@@ -202,12 +212,21 @@ function collected(read: Read, what: string, patienceMs: number, keep: Keep = ()
  * does so where the server says that it supports that call. Asked nothing, it makes a call per append.
  */
 function connect(url: string): EventStoreDBClient {
-  const client = EventStoreDBClient.connectionString(url);
+  const client = parsed(url);
   const inside = client as unknown as ClientInside;
   inside.supports = async () => false;
   const { handleError } = inside; // the client does not wait for it: were no node found meanwhile, nobody could catch that
   inside.handleError = (failed, error) => handleError(failed, error).catch(() => {});
   return client;
+}
+
+/** The client's own error carries the whole connection string, and logs would show the password in it. */
+function parsed(url: string): EventStoreDBClient {
+  try {
+    return EventStoreDBClient.connectionString(url);
+  } catch (error) {
+    throw new Error(`The connection string of EventStoreDB cannot be used: ${(error as Error).message}`);
+  }
 }
 
 /** The client can end its calls, but not its connection. */

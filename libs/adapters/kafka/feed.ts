@@ -237,18 +237,18 @@ class Session {
         this.advanced();
         return true;
       }
-      if (lane.failure !== undefined) this.failed(lane, generation);
+      if (outcome === 'lost' || lane.failure !== undefined) this.failed(lane, generation);
       return false;
     } finally {
       this.busy -= 1;
     }
   }
 
-  /** The follower threw: the others go on, this partition is taken anew after a while. */
+  /** The follower threw, or another one has the partition: the others go on, this one is taken anew after a while. */
   private failed(lane: PartitionLane, generation: number): void {
     const { log, retryMs } = this.options;
     if (this.over.signal.aborted || generation !== this.generation) return;
-    log('error', `partition ${lane.partition} stands still: ${lane.failure}`);
+    if (lane.failure !== undefined) log('error', `partition ${lane.partition} stands still: ${lane.failure}`);
     this.consumer?.hold(lane.partition);
     this.heardAt.delete(lane.partition);
     const failures = (this.failures.get(lane.partition) ?? 0) + 1;

@@ -32,8 +32,9 @@ export interface KafkaTopic {
 /** Of one partition in one send: a batch must stay below what a broker takes, 1 MiB by default. */
 const BATCH_BYTES = 500_000;
 const BATCH_LIMIT_BYTES = '1048588';
-const ANSWER_MS = 30_000;
+const SEND_MS = 30_000;
 const CLOSE_MS = 10_000;
+const ANSWER_MS = 10_000;
 /** The supervisors above begin anew, with metadata of their own, when these do not help. */
 const RETRY: RetryOptions = {
   retries: 5,
@@ -43,7 +44,7 @@ const RETRY: RetryOptions = {
 };
 
 /** The client. It says nothing by itself: whoever uses it reports what failed, once. */
-function kafkaClient({ brokers, tls = false, sasl }: KafkaConnection): Kafka {
+function kafkaClient({ brokers, tls = false, sasl }: KafkaConnection, retry = RETRY): Kafka {
   return new Kafka({
     clientId: 'ledgerline',
     brokers: [...brokers],
@@ -53,7 +54,7 @@ function kafkaClient({ brokers, tls = false, sasl }: KafkaConnection): Kafka {
     connectionTimeout: 3_000,
     authenticationTimeout: 5_000,
     requestTimeout: 15_000,
-    retry: RETRY,
+    retry,
     logLevel: logLevel.NOTHING,
   });
 }
@@ -67,6 +68,67 @@ async function ensureTopic(admin: Admin, { topic, partitions }: KafkaTopic): Pro
   const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
   const found = topics[0]!.partitions.length;
   if (found !== partitions) throw new Error(`the topic ${topic} has ${found} partitions, not ${partitions}`);
+}
+
+/** Asks one of the brokers who they are: the first question that needs the login. Throws what is wrong, after some seconds at the latest. */
+export async function reachKafka(connection: KafkaConnection): Promise<void> {
+  try {
+    await asked(connection, (admin) => admin.describeCluster());
+  } catch (error) {
+    if (refusalIn(error) !== 'LEADER_NOT_AVAILABLE') throw error; // it has answered: some topic of the cluster is not well
+  }
+}
+
+/** How many brokers have a partition, and how many of those have all of it. */
+export interface PartitionCopies {
+  partition: number;
+  replicas: number;
+  inSync: number;
+}
+
+/**
+ * The partitions of a topic, each with a broker that leads it; undefined when there is no such topic. Throws when a partition has no
+ * leader, or when nobody answers.
+ */
+export async function describeTopic(
+  connection: KafkaConnection,
+  topic: string,
+): Promise<PartitionCopies[] | undefined> {
+  try {
+    const { topics } = await asked(connection, (admin) => admin.fetchTopicMetadata({ topics: [topic] }));
+    return topics[0]!.partitions
+      .map(({ partitionId, replicas, isr }) => ({
+        partition: partitionId,
+        replicas: replicas.length,
+        inSync: isr.length,
+      }))
+      .toSorted((a, b) => a.partition - b.partition);
+  } catch (error) {
+    const refusal = refusalIn(error);
+    if (refusal === 'UNKNOWN_TOPIC_OR_PARTITION') return undefined;
+    if (refusal === 'LEADER_NOT_AVAILABLE') throw new Error(`a partition of the topic ${topic} has no leader`); // kafkajs drops which
+    throw error;
+  }
+}
+
+/** What a broker calls the reason, where it is one that refused. */
+const refusalIn = (error: unknown): string | undefined => {
+  const { type, cause } = error as { type?: string; cause?: { type?: string } };
+  return type ?? cause?.type;
+};
+
+/** An answer to one question, asked once. */
+async function asked<T>(connection: KafkaConnection, question: (admin: Admin) => Promise<T>): Promise<T> {
+  const admin = kafkaClient(connection, { retries: 0 }).admin();
+  try {
+    return await withDeadline(
+      admin.connect().then(() => question(admin)),
+      ANSWER_MS,
+      'no answer',
+    );
+  } finally {
+    await closed(admin);
+  }
 }
 
 /** Opens what a relay writes to. */
@@ -114,7 +176,7 @@ class KafkaSink implements FeedSink {
         timeout: 10_000,
         topicMessages: [{ topic: this.topic, messages: round }],
       });
-      await withDeadline(sent, ANSWER_MS, 'no broker acknowledged');
+      await withDeadline(sent, SEND_MS, 'no broker acknowledged');
     }
   }
 

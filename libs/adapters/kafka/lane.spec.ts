@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Carried, RecordingFollower } from '../../../test/conformance/feed.follower.ts';
 import type { LoggedEvent } from '../../kernel/event-store.port.ts';
+import { TakenOver } from '../../kernel/feed.port.ts';
 import { MemoryEventStore } from '../memory/event-store.ts';
 import { PartitionLane } from './lane.ts';
 import { encodeMessage, type FeedMessage, type PlacedMessage } from './message.ts';
@@ -131,6 +132,15 @@ test('a follower that threw and has not been asked anew gives the partition back
   expect(await lane.accept(placed(sent()))).toBe('refused');
   await lane.release();
   expect([carried.held(), lane.position, lane.failure]).toEqual([[], undefined, undefined]);
+});
+
+test('when another follower has taken over, that is no failure', async () => {
+  await lane.take();
+  follower.before = () => {
+    throw new TakenOver();
+  };
+  expect(await lane.accept(placed(sent()))).toBe('lost');
+  expect([lane.failure, lane.position]).toEqual([undefined, undefined]);
 });
 
 test('when the consumer is out of its group, what was carried stays and the rest is left', async () => {

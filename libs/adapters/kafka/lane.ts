@@ -1,5 +1,5 @@
 import type { EventStore, LoggedEvent } from '../../kernel/event-store.port.ts';
-import type { FeedFollower, FeedPosition } from '../../kernel/feed.port.ts';
+import { type FeedFollower, type FeedPosition, TakenOver } from '../../kernel/feed.port.ts';
 import type { PlacedMessage } from './message.ts';
 
 export interface LaneOptions {
@@ -12,8 +12,11 @@ export interface LaneOptions {
   batchSize: number;
 }
 
-/** What a lane did with messages: `refused` when the partition is not taken or the follower threw; nothing may be concluded then. */
-export type Accepted = 'accepted' | 'refused';
+/**
+ * What a lane did with messages: `lost` when another follower has taken the partition over, `refused` when it is not taken or the follower
+ * threw; nothing may be concluded then.
+ */
+export type Accepted = 'accepted' | 'lost' | 'refused';
 
 /**
  * One partition on its way to the follower, wherever its messages come from and in whatever state: what is older than where the follower
@@ -77,8 +80,9 @@ export class PartitionLane {
       } catch (error) {
         if (error instanceof NotAlive) throw error.cause;
         this.standing = undefined; // the follower says anew where it stands
-        this.failure = messageOf(error);
-        return 'refused';
+        const isLost = error instanceof TakenOver;
+        this.failure = isLost ? undefined : messageOf(error);
+        return isLost ? 'lost' : 'refused';
       }
     });
   }

@@ -1,6 +1,11 @@
 import type { EventStore } from '../../kernel/event-store.port.ts';
-import type { Feed, FeedFollower, FeedPosition, RunningFeed } from '../../kernel/feed.port.ts';
-import { LeaseLost } from './lease.ts';
+import {
+  type Feed,
+  type FeedFollower,
+  type FeedPosition,
+  type RunningFeed,
+  TakenOver,
+} from '../../kernel/feed.port.ts';
 
 export interface DirectFeedOptions {
   store: Pick<EventStore, 'readAll' | 'subscribe'>;
@@ -86,7 +91,7 @@ class Following implements RunningFeed {
           await this.pause(HELD_POLL_MS);
         }
       } catch (error) {
-        if (error instanceof LeaseLost) continue;
+        if (error instanceof TakenOver) continue;
         this.failure = error instanceof Error ? error.message : String(error);
         await this.pause(this.pauseMs);
         this.pauseMs = Math.min(this.pauseMs * 2, LONGEST_PAUSE_MS);

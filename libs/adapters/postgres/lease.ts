@@ -1,6 +1,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type pg from 'pg';
+import { TakenOver } from '../../kernel/feed.port.ts';
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
 
@@ -27,7 +28,7 @@ const HEARTBEAT_MS = 2_000;
 const POLL_MS = 500;
 
 /** Why what a lease holder wanted to write was not written. */
-export class LeaseLost extends Error {
+export class LeaseLost extends TakenOver {
   constructor(name: string) {
     super(`the lease "${name}" is held by another one now`);
   }

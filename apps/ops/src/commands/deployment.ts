@@ -3,13 +3,14 @@ import { migrate } from '../../../../migrations/index.ts';
 import { openDatabase } from '../../../shared/database.ts';
 import { type CommonOptions, FINE, type Perform, WRONG } from '../command.ts';
 import { loggerOf } from '../connection.ts';
-import { type Diagnosis, diagnose } from '../doctor.ts';
+import type { Diagnosis } from '../diagnosis.ts';
+import { diagnose } from '../doctor.ts';
 
 /** `doctor`, `migrate`. */
 export function addDeploymentCommands(program: Command, perform: Perform): void {
   program
     .command('doctor')
-    .description('Checks configuration, connections, migrations, clocks, disk and lag, and says what to do.')
+    .description('Checks configuration, servers, topic, migrations, clocks, disk, relay and lag, and says what to do.')
     .action((options: CommonOptions) =>
       perform.alone(options, async (out, { config }) => {
         const found: Diagnosis[] = [];
