@@ -10,21 +10,32 @@ import path from 'node:path';
 import { build, checkNode, install, root } from '../apps/standalone/setup.mjs';
 import { closingLine } from './reporter.mjs';
 
-/** The files of `test/journeys` that run on every engine: money, keys, crashes, read-your-writes, webhooks. */
+/** The files of `test/journeys` that run on every engine: every way money moves, keys, crashes, read-your-writes, time, webhooks. */
 const ON_EVERY_ENGINE = [
+  'cancellation',
   'config',
   'customers',
   'customers-erasure',
   'customers-life',
   'engine',
   'external-accounts.crash',
+  'fees-and-limits',
   'funding',
   'idempotency',
   'internal-accounts',
+  'invitations',
   'payment-webhooks',
   'payments',
   'quotes',
+  'realtime-funding',
+  'rule-accounts',
+  'sandbox-clock',
   'tokens',
+  'transfers',
+  'uma-incoming',
+  'uma-lookups',
+  'uma-payments',
+  'withdrawal-fees',
 ].map((name) => `test/journeys/${name}.spec.ts`);
 const PARTS = 5;
 /** Their servers share the machine with the tests. */
