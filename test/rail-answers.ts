@@ -1,17 +1,21 @@
 import fc from 'fast-check';
 import type { RailAnswer } from '../libs/domain/payments/payment.events.ts';
 import type { RailRequest } from '../libs/domain/payments/payment.process.ts';
-import { BEGINNING } from './world.ts';
+
+const LATER = '2026-01-01T01:00:00.000Z';
 
 const answer = fc.constantFrom<RailAnswer>(
-  { outcome: 'PENDING', checkAt: BEGINNING },
+  { outcome: 'PENDING', checkAt: '2026-01-01T00:01:00.000Z' },
   { outcome: 'SETTLED' },
-  { outcome: 'SETTLED', watchUntil: BEGINNING },
+  { outcome: 'SETTLED', watchUntil: LATER },
   { outcome: 'REJECTED', failureReason: 'QUOTE_EXECUTION_FAILED' },
   { outcome: 'CANCELLED' },
 );
 
 const lastAnswer = fc.constantFrom<RailAnswer>({ outcome: 'RETURNED' }, { outcome: 'SETTLED' });
+
+/** A payout that comes back after all. */
+export const comesBack: RailAnswer[] = [{ outcome: 'SETTLED', watchUntil: LATER }, { outcome: 'RETURNED' }];
 
 /** What a rail says to a payment's orders and questions, in the order asked. */
 export const railAnswers = fc
