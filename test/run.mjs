@@ -10,33 +10,34 @@ import path from 'node:path';
 import { build, checkNode, install, root } from '../apps/standalone/setup.mjs';
 import { closingLine } from './reporter.mjs';
 
-/** The files of `test/journeys` that run on every engine: every way money moves, keys, crashes, read-your-writes, time, webhooks. */
+/** What runs on every engine: every way money moves, keys, crashes, read-your-writes, time, webhooks. */
 const ON_EVERY_ENGINE = [
-  'cancellation',
-  'config',
-  'customers',
-  'customers-erasure',
-  'customers-life',
-  'engine',
-  'external-accounts.crash',
-  'fees-and-limits',
-  'funding',
-  'idempotency',
-  'internal-accounts',
-  'invitations',
-  'payment-webhooks',
-  'payments',
-  'quotes',
-  'realtime-funding',
-  'rule-accounts',
-  'sandbox-clock',
-  'tokens',
-  'transfers',
-  'uma-incoming',
-  'uma-lookups',
-  'uma-payments',
-  'withdrawal-fees',
-].map((name) => `test/journeys/${name}.spec.ts`);
+  'conformance/uma-settlement',
+  'journeys/cancellation',
+  'journeys/config',
+  'journeys/customers',
+  'journeys/customers-erasure',
+  'journeys/customers-life',
+  'journeys/engine',
+  'journeys/external-accounts.crash',
+  'journeys/fees-and-limits',
+  'journeys/funding',
+  'journeys/idempotency',
+  'journeys/internal-accounts',
+  'journeys/invitations',
+  'journeys/payment-webhooks',
+  'journeys/payments',
+  'journeys/quotes',
+  'journeys/realtime-funding',
+  'journeys/rule-accounts',
+  'journeys/sandbox-clock',
+  'journeys/tokens',
+  'journeys/transfers',
+  'journeys/uma-incoming',
+  'journeys/uma-lookups',
+  'journeys/uma-payments',
+  'journeys/withdrawal-fees',
+].map((name) => `test/${name}.spec.ts`);
 const PARTS = 5;
 /** Their servers share the machine with the tests. */
 const PATIENCE = '--testTimeout=120000';
