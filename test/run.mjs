@@ -10,23 +10,35 @@ import path from 'node:path';
 import { build, checkNode, install, root } from '../apps/standalone/setup.mjs';
 import { closingLine } from './reporter.mjs';
 
-/** The files of `test/journeys` that run on every engine: money, keys, crashes, read-your-writes, webhooks. */
+/** What runs on every engine: every way money moves, keys, crashes, read-your-writes, time, webhooks. */
 const ON_EVERY_ENGINE = [
-  'config',
-  'customers',
-  'customers-erasure',
-  'customers-life',
-  'engine',
-  'external-accounts.crash',
-  'funding',
-  'idempotency',
-  'internal-accounts',
-  'payment-webhooks',
-  'payments',
-  'quotes',
-  'read-position',
-  'tokens',
-].map((name) => `test/journeys/${name}.spec.ts`);
+  'conformance/uma-settlement',
+  'journeys/cancellation',
+  'journeys/config',
+  'journeys/customers',
+  'journeys/customers-erasure',
+  'journeys/customers-life',
+  'journeys/engine',
+  'journeys/external-accounts.crash',
+  'journeys/fees-and-limits',
+  'journeys/funding',
+  'journeys/idempotency',
+  'journeys/internal-accounts',
+  'journeys/invitations',
+  'journeys/payment-webhooks',
+  'journeys/payments',
+  'journeys/quotes',
+  'journeys/read-position',
+  'journeys/realtime-funding',
+  'journeys/rule-accounts',
+  'journeys/sandbox-clock',
+  'journeys/tokens',
+  'journeys/transfers',
+  'journeys/uma-incoming',
+  'journeys/uma-lookups',
+  'journeys/uma-payments',
+  'journeys/withdrawal-fees',
+].map((name) => `test/${name}.spec.ts`);
 const PARTS = 5;
 /** Their servers share the machine with the tests. */
 const PATIENCE = '--testTimeout=120000';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestClock } from '../clock.ts';
-import { startTestPlatform, type TestPlatform } from '../platform.ts';
-import { expectBalancedBooks, Money } from './money.setup.ts';
+import type { TestPlatform } from '../platform.ts';
+import { type Money, startMoney, stopBalanced } from './money.setup.ts';
 
 let platform: TestPlatform;
 let money: Money;
@@ -9,14 +9,10 @@ let usd: string;
 const clock = new TestClock();
 
 beforeAll(async () => {
-  platform = await startTestPlatform({ clock });
-  money = new Money(platform);
+  ({ platform, money } = await startMoney({ clock }));
   usd = money.own('USD');
 });
-afterAll(async () => {
-  await expectBalancedBooks(platform);
-  await platform.stop();
-});
+afterAll(() => stopBalanced(platform));
 
 const cancel = (id: string, body: object = {}) => platform.api('post', `/transactions/${id}/cancel`).send(body);
 const confirm = (id: string, body: object = {}) => platform.api('post', `/transactions/${id}/confirm`).send(body);
@@ -24,19 +20,9 @@ const confirm = (id: string, body: object = {}) => platform.api('post', `/transa
 /** A payout that its rail takes six minutes for. */
 async function slowPayout(paymentRail: string): Promise<string> {
   await money.fund(usd, 10_000);
-  const destination = {
-    destinationType: 'ACCOUNT',
-    accountId: await slowBank(),
-    paymentRail,
-  };
+  const destination = { destinationType: 'ACCOUNT', accountId: await money.bank('003'), paymentRail };
   const { body } = await money.from(usd, destination, 10_000, { immediatelyExecute: true }).expect(201);
   return body.transactionId;
-}
-
-let slow: string | undefined;
-async function slowBank(): Promise<string> {
-  slow ??= await money.external('USD_ACCOUNT', 'USD', '003');
-  return slow;
 }
 
 describe('cancelling', () => {
@@ -55,7 +41,7 @@ describe('cancelling', () => {
   });
 
   test('a collection under way leaves nothing taken, and it failed', async () => {
-    const ach = await money.external('USD_ACCOUNT', 'USD', '005');
+    const ach = await money.bank('005');
     const before = await money.balances(usd);
     const { body } = await money.from(ach, usd, 500, { immediatelyExecute: true }).expect(201);
     await cancel(body.transactionId).expect(200);
@@ -80,7 +66,7 @@ describe('cancelling', () => {
 
   test('is refused when it has settled, before it is executed, and for what is not there', async () => {
     await money.fund(usd, 500);
-    const bank = await money.external('USD_ACCOUNT', 'USD', '999');
+    const bank = await money.bank('999');
     const { body: open } = await money.from(usd, bank, 100).expect(201);
     expect((await cancel(open.transactionId).expect(409)).body.code).toBe('TRANSACTION_NOT_CANCELLABLE');
     await platform.api('post', `/quotes/${open.id}/execute`).expect(200);

@@ -1,16 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startTestPlatform, type TestPlatform } from '../platform.ts';
-import { expectBalancedBooks, Money, type Shown } from './money.setup.ts';
+import { Money, type Shown, stopBalanced } from './money.setup.ts';
 
 let platform: TestPlatform;
 
 beforeAll(async () => {
   platform = await startTestPlatform();
 });
-afterAll(async () => {
-  await expectBalancedBooks(platform);
-  await platform.stop();
-});
+afterAll(() => stopBalanced(platform));
 
 /** A platform of its own: limits and fees of one test do not meet those of another. */
 const fresh = async () => new Money(await platform.another());

@@ -3,7 +3,7 @@ import { platformAccountId } from '../../apps/shared/provision.ts';
 import { withSuffix } from '../../libs/domain/external-accounts/account.examples.ts';
 import type { AccountType } from '../../libs/domain/external-accounts/account-types.ts';
 import { eventually } from '../eventually.ts';
-import type { TestPlatform } from '../platform.ts';
+import { startTestPlatform, type TestPlatform, type TestPlatformOptions } from '../platform.ts';
 
 type Api = TestPlatform['api'];
 
@@ -15,6 +15,7 @@ export type Shown = any;
 export class Money {
   private readonly platform: Pick<TestPlatform, 'api' | 'tenant'>;
   readonly api: Api;
+  private readonly banks = new Map<string, Promise<string>>();
 
   constructor(platform: Pick<TestPlatform, 'api' | 'tenant'>) {
     this.platform = platform;
@@ -59,6 +60,13 @@ export class Money {
     return (await this.api('post', path).send(body).expect(201)).body.id;
   }
 
+  /** The platform's bank account in USD whose number ends in that, added once. */
+  bank(suffix: string): Promise<string> {
+    const known = this.banks.get(suffix) ?? this.external('USD_ACCOUNT', 'USD', suffix);
+    this.banks.set(suffix, known);
+    return known;
+  }
+
   quote(source: object, destination: object | string, amount: number, more: object = {}) {
     const to = typeof destination === 'string' ? { destinationType: 'ACCOUNT', accountId: destination } : destination;
     const body = { source, destination: to, lockedCurrencySide: 'SENDING', lockedCurrencyAmount: amount, ...more };
@@ -84,8 +92,23 @@ export class Money {
   }
 }
 
+/** A platform on which money is moved, for the tests of a file. */
+export async function startMoney(options?: TestPlatformOptions): Promise<{ platform: TestPlatform; money: Money }> {
+  const platform = await startTestPlatform(options);
+  return { platform, money: new Money(platform) };
+}
+
+/** Stops it after they have run: by then its books are balanced. */
+export async function stopBalanced(platform: TestPlatform): Promise<void> {
+  try {
+    await expectBalancedBooks(platform);
+  } finally {
+    await platform.stop();
+  }
+}
+
 /** Every movement of money has an end: what went through transit has left it, and all accounts sum up to nothing. */
-export async function expectBalancedBooks({ engine }: Pick<TestPlatform, 'engine'>): Promise<void> {
+async function expectBalancedBooks({ engine }: Pick<TestPlatform, 'engine'>): Promise<void> {
   const { rows } = await engine.pool.query<{ currency: string; left: string }>(
     `SELECT currency, sum(CASE WHEN to_account LIKE 'transit:%' THEN amount ELSE 0 END)
        - sum(CASE WHEN from_account LIKE 'transit:%' THEN amount ELSE 0 END) AS left

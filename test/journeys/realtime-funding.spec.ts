@@ -1,20 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestClock } from '../clock.ts';
-import { startTestPlatform, type TestPlatform } from '../platform.ts';
-import { expectBalancedBooks, Money } from './money.setup.ts';
+import type { TestPlatform } from '../platform.ts';
+import { Money, startMoney, stopBalanced } from './money.setup.ts';
 
 let platform: TestPlatform;
 let money: Money;
 const clock = new TestClock();
 
 beforeAll(async () => {
-  platform = await startTestPlatform({ clock });
-  money = new Money(platform);
+  ({ platform, money } = await startMoney({ clock }));
 });
-afterAll(async () => {
-  await expectBalancedBooks(platform);
-  await platform.stop();
-});
+afterAll(() => stopBalanced(platform));
 
 const realtime = (currency: string, more: object = {}) => ({ sourceType: 'REALTIME_FUNDING', currency, ...more });
 

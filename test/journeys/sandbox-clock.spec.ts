@@ -197,13 +197,11 @@ describe('what waits for a time', () => {
     );
     await advance(mine, { seconds: 3_600 });
     await becomes(mine, slow.transactionId, 'COMPLETED');
-    const { rows } = await platform.engine.pool.query<{ stream: string; type: string }>(
-      `SELECT stream, type FROM events WHERE type IN ('PaymentExpired', 'PaymentWoken') AND stream = ANY($1) ORDER BY position`,
-      [ids.map((id) => `payment-${id}`)],
-    );
-    expect(rows).toEqual(
-      ids.map((id, i) => ({ stream: `payment-${id}`, type: i === 3 ? 'PaymentWoken' : 'PaymentExpired' })),
-    );
+    const streams = ids.map((id) => `payment-${id}`);
+    const fired = (await platform.log())
+      .filter(({ stream, type }) => streams.includes(stream) && ['PaymentExpired', 'PaymentWoken'].includes(type))
+      .map(({ stream, type }) => [stream, type]);
+    expect(fired).toEqual(streams.map((stream, i) => [stream, i === 3 ? 'PaymentWoken' : 'PaymentExpired']));
   });
 
   const timersOf = async ({ tenant }: Sandbox) =>
@@ -228,11 +226,8 @@ test('the log keeps real time; what the platform is shown and told has its own',
       (one) => one !== undefined,
     );
     expect(told!.event.timestamp).toBe(at(3_600));
-    const { rows } = await platform.engine.pool.query<{ metadata: string }>(
-      'SELECT metadata FROM events WHERE stream = $1',
-      [`payment-${quote.id.slice('Quote:'.length)}`],
-    );
-    expect(JSON.parse(rows[0]!.metadata)).toMatchObject({ at: at(0), aheadMs: 3_600_000 });
+    const [quoted] = await platform.engine.store.readStream(`payment-${quote.id.slice('Quote:'.length)}`, -1);
+    expect(JSON.parse(quoted!.metadata)).toMatchObject({ at: at(0), aheadMs: 3_600_000 });
     const path = '/webhooks/deliveries?type=OUTGOING_PAYMENT.PENDING';
     const { body: deliveries } = await mine.api('get', path).expect(200);
     expect(deliveries.data[0].createdAt).toBe(at(0));

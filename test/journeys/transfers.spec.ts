@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import supertest from 'supertest';
 import { TestClock } from '../clock.ts';
-import { startTestPlatform, type TestPlatform } from '../platform.ts';
-import { expectBalancedBooks, Money } from './money.setup.ts';
+import type { TestPlatform } from '../platform.ts';
+import { type Money, startMoney, stopBalanced } from './money.setup.ts';
 
 let platform: TestPlatform;
 let money: Money;
@@ -10,20 +10,10 @@ let usd: string;
 const clock = new TestClock();
 
 beforeAll(async () => {
-  platform = await startTestPlatform({ clock });
-  money = new Money(platform);
+  ({ platform, money } = await startMoney({ clock }));
   usd = money.own('USD');
 });
-afterAll(async () => {
-  await expectBalancedBooks(platform);
-  await platform.stop();
-});
-
-const banks = new Map<string, string>();
-async function bank(suffix: string): Promise<string> {
-  if (!banks.has(suffix)) banks.set(suffix, await money.external('USD_ACCOUNT', 'USD', suffix));
-  return banks.get(suffix)!;
-}
+afterAll(() => stopBalanced(platform));
 
 const transfer = (path: 'transfer-in' | 'transfer-out', source: string, destination: string, more: object = {}) =>
   platform
@@ -34,7 +24,7 @@ describe('transfer-out', () => {
   test('pays out of an internal account, and says that it is deprecated', async () => {
     await money.fund(usd, 1_000);
     const [before] = await money.balances(usd);
-    const { body, headers } = await transfer('transfer-out', usd, await bank('999'), {
+    const { body, headers } = await transfer('transfer-out', usd, await money.bank('999'), {
       amount: 400,
       remittanceInformation: 'Inv. 7',
       purposeOfPayment: 'SALARY_PAYMENT',
@@ -58,14 +48,14 @@ describe('transfer-out', () => {
   test('takes the whole balance without an amount, and the rail that is named', async () => {
     const { accounts } = await money.customer();
     await money.fund(accounts.USD!, 777);
-    const destination = { accountId: await bank('999'), paymentRail: 'WIRE' };
+    const destination = { accountId: await money.bank('999'), paymentRail: 'WIRE' };
     const { body } = await platform
       .api('post', '/transfer-out')
       .send({ source: { accountId: accounts.USD }, destination })
       .expect(201);
     expect(body).toMatchObject({ sentAmount: { amount: 777 }, paymentRail: 'WIRE', railSelectionMode: 'MANUAL' });
     expect((await money.balances(accounts.USD!))[0]).toBe(0);
-    const empty = await transfer('transfer-out', accounts.USD!, await bank('999')).expect(400);
+    const empty = await transfer('transfer-out', accounts.USD!, await money.bank('999')).expect(400);
     expect(empty.body).toMatchObject({ code: 'INVALID_INPUT', details: { reason: 'INSUFFICIENT_FUNDS' } });
   });
 
@@ -76,7 +66,7 @@ describe('transfer-out', () => {
   ])('%s: fails at once with %s, and the money is back', async (suffix, failureReason) => {
     await money.fund(usd, 100);
     const before = await money.balances(usd);
-    const { body } = await transfer('transfer-out', usd, await bank(suffix), { amount: 100 }).expect(201);
+    const { body } = await transfer('transfer-out', usd, await money.bank(suffix), { amount: 100 }).expect(201);
     const done = await money.until(body.id, (one) => one.refund?.status === 'COMPLETED');
     expect(done).toMatchObject({ status: 'FAILED', failureReason });
     expect(await money.balances(usd)).toEqual(before);
@@ -84,7 +74,7 @@ describe('transfer-out', () => {
 
   test('005: stays pending for about 30 seconds, then fails', async () => {
     await money.fund(usd, 100);
-    const { body } = await transfer('transfer-out', usd, await bank('005'), { amount: 100 }).expect(201);
+    const { body } = await transfer('transfer-out', usd, await money.bank('005'), { amount: 100 }).expect(201);
     await money.until(body.id, (one) => one.status === 'PROCESSING');
     clock.advance(30_000);
     const done = await money.until(body.id, (one) => one.refund?.status === 'COMPLETED');
@@ -93,7 +83,7 @@ describe('transfer-out', () => {
 
   test.each(['006', '007'])('%s has a meaning for quotes only: completed', async (suffix) => {
     await money.fund(usd, 100);
-    const { body } = await transfer('transfer-out', usd, await bank(suffix), { amount: 100 }).expect(201);
+    const { body } = await transfer('transfer-out', usd, await money.bank(suffix), { amount: 100 }).expect(201);
     await money.until(body.id, (one) => one.status === 'COMPLETED');
   });
 });
@@ -101,7 +91,7 @@ describe('transfer-out', () => {
 describe('transfer-in', () => {
   test('pulls from an external account into an internal one', async () => {
     const before = (await money.balances(usd))[0]!;
-    const { body, headers } = await transfer('transfer-in', await bank('999'), usd, { amount: 300 }).expect(201);
+    const { body, headers } = await transfer('transfer-in', await money.bank('999'), usd, { amount: 300 }).expect(201);
     expect(body).toMatchObject({ type: 'INCOMING', direction: 'DEBIT' });
     expect(headers.deprecation).toBe('@1760313600');
     await money.until(body.id, (one) => one.status === 'COMPLETED');
@@ -110,14 +100,14 @@ describe('transfer-in', () => {
 
   test.each(['002', '003', '004'])('%s: fails at once, and nothing arrives', async (suffix) => {
     const before = await money.balances(usd);
-    const { body } = await transfer('transfer-in', await bank(suffix), usd, { amount: 300 }).expect(201);
+    const { body } = await transfer('transfer-in', await money.bank(suffix), usd, { amount: 300 }).expect(201);
     const done = await money.until(body.id, (one) => one.status === 'FAILED');
     expect(done).toMatchObject({ failureReason: 'COLLECTION_FAILED' });
     expect(await money.balances(usd)).toEqual(before);
   });
 
   test('005: stays pending for about 30 seconds, then fails', async () => {
-    const { body } = await transfer('transfer-in', await bank('005'), usd, { amount: 300 }).expect(201);
+    const { body } = await transfer('transfer-in', await money.bank('005'), usd, { amount: 300 }).expect(201);
     await money.until(body.id, (one) => one.status === 'PROCESSING');
     clock.advance(30_000);
     await money.until(body.id, (one) => one.status === 'FAILED');
@@ -132,7 +122,7 @@ describe('transfers are refused', () => {
   };
 
   test('between currencies, from and to the wrong kind of account, without funds and without a balance to know', async () => {
-    const [ach, iban] = [await bank('999'), await money.external('EUR_ACCOUNT', 'EUR')];
+    const [ach, iban] = [await money.bank('999'), await money.external('EUR_ACCOUNT', 'EUR')];
     const amount = { amount: 100 };
     expect(await refusal('transfer-out', usd, iban, amount)).toEqual([400, 'INVALID_CURRENCY', undefined]);
     expect(await refusal('transfer-out', ach, usd, amount)).toEqual([400, 'INVALID_INPUT', 'source.accountId']);
@@ -153,7 +143,7 @@ describe('transfers are refused', () => {
 
 test('a repeated transfer is one transfer', async () => {
   await money.fund(usd, 100);
-  const to = await bank('999');
+  const to = await money.bank('999');
   const send = () => transfer('transfer-out', usd, to, { amount: 100 }).set('Idempotency-Key', 'twice').expect(201);
   const first = await send();
   const second = await send();
@@ -166,7 +156,7 @@ test('who still calls them is counted, and the document says that they are depre
     .api('post', '/tokens')
     .send({ name: 'old', permissions: ['TRANSACT'] })
     .expect(201);
-  await transfer('transfer-in', await bank('999'), usd, {})
+  await transfer('transfer-in', await money.bank('999'), usd, {})
     .auth(token.clientId, token.clientSecret)
     .expect(400);
   const http = supertest(platform.app.getHttpServer());

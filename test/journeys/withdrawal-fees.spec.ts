@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startTestPlatform, type TestPlatform } from '../platform.ts';
-import { Money } from './money.setup.ts';
+import type { TestPlatform } from '../platform.ts';
+import { type Money, startMoney } from './money.setup.ts';
 
 let platform: TestPlatform;
 let money: Money;
 
 beforeAll(async () => {
-  platform = await startTestPlatform();
-  money = new Money(platform);
+  ({ platform, money } = await startMoney());
 });
 afterAll(() => platform.stop());
 

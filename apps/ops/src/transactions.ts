@@ -6,6 +6,7 @@ import type { IncomingPaymentState } from '../../../libs/domain/incoming-payment
 import { incomingPayment } from '../../../libs/domain/incoming-payments/incoming-payment.ts';
 import type { PaymentEvent } from '../../../libs/domain/payments/payment.events.ts';
 import { paymentEventTypes } from '../../../libs/domain/payments/payment.events.ts';
+import { isForPlatform } from '../../../libs/domain/payments/payment.legs.ts';
 import { isBroughtIn, type PaymentState } from '../../../libs/domain/payments/payment.state.ts';
 import { payment } from '../../../libs/domain/payments/payment.ts';
 import type { RecordedEvent } from '../../../libs/kernel/messages.ts';
@@ -147,9 +148,10 @@ function expectedOfIncoming({ status, refund, origin, destination, terms }: Inco
 const sourceOf = ({ source, terms }: PaymentState): string =>
   source.kind === 'INTERNAL' ? `account:${source.accountId}` : `rail:${terms.sendingCurrency}`;
 
-function destinationOf({ destination, terms }: PaymentState): string {
+function destinationOf(state: PaymentState): string {
+  const { destination, terms } = state;
   if (destination.kind === 'INTERNAL') return `account:${destination.accountId}`;
-  return `${destination.uma?.kind === 'HERE' ? 'clearing' : 'rail'}:${terms.receivingCurrency}`;
+  return `${isForPlatform(state) ? 'clearing' : 'rail'}:${terms.receivingCurrency}`;
 }
 
 const feeAccountOf = ({ platformFeeAccountId, terms }: PaymentState, isCredited: boolean): string =>
@@ -187,6 +189,7 @@ function setAside(net: Map<string, bigint>, state: PaymentState): void {
     add(net, `suspense:${terms.sendingCurrency}`, minor);
     return;
   }
-  const to = isPayout && isSettled ? destinationOf(state) : `suspense:${terms.receivingCurrency}`;
+  const to =
+    isPayout && isSettled && !isForPlatform(state) ? destinationOf(state) : `suspense:${terms.receivingCurrency}`;
   carryOut(net, state, to, isFeeCredited);
 }

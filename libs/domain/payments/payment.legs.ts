@@ -47,10 +47,13 @@ function onTheWay(terms: PaymentTerms): Entry[] {
 export const reversed = (entries: readonly Entry[]): Entry[] =>
   entries.map((entry) => ({ ...entry, from: entry.to, to: entry.from })).reverse();
 
-/** Money leaves over a rail, or for the platform of a UMA address on this deployment, whose own books say the opposite. */
-function outward({ terms, destination }: Pick<Ends, 'terms' | 'destination'>): Entry {
-  const { receivingCurrency: currency, receivingMinor: amountMinor } = terms;
-  const outside = destination.uma?.kind === 'HERE' ? 'clearing' : 'rail';
+/** Its destination is the customer of a platform of this deployment, whose own books say the opposite. */
+export const isForPlatform = ({ destination }: Pick<Ends, 'destination'>): boolean => destination.uma?.kind === 'HERE';
+
+/** Money leaves over a rail, or for another platform. */
+function outward(payment: Pick<Ends, 'terms' | 'destination'>): Entry {
+  const { receivingCurrency: currency, receivingMinor: amountMinor } = payment.terms;
+  const outside = isForPlatform(payment) ? 'clearing' : 'rail';
   return { from: `transit:${currency}`, to: `${outside}:${currency}`, currency, amountMinor };
 }
 
@@ -124,8 +127,12 @@ export function strandedEntries(payment: PaymentState): Entry[] {
   if (receivedMinor !== undefined && !isBroughtIn(payment)) return [aside(sendingCurrency, receivedMinor)];
   const isPayout = destination.kind !== 'INTERNAL';
   if (isPayout && source.kind === 'INTERNAL' && !isSettled) return []; // it was only reserved
+  // A rail keeps what cannot return; another platform has given it back, in its own books too.
+  const isAway = isPayout && isSettled;
+  const isGivenBack = isAway && isForPlatform(payment);
   return [
-    ...(isPayout && isSettled ? [] : [aside(receivingCurrency, receivingMinor)]),
+    ...(isGivenBack ? reversed([outward(payment)]) : []),
+    ...(isAway && !isGivenBack ? [] : [aside(receivingCurrency, receivingMinor)]),
     ...(platformFeeMinor > 0n && !isFeeCredited ? [aside(sendingCurrency, platformFeeMinor)] : []),
   ];
 }

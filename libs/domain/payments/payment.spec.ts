@@ -143,6 +143,35 @@ describe('a quote', () => {
   });
 });
 
+test('what came back for an account that is closed by then is set aside: a rail keeps it, another platform has given it back', () => {
+  const setAside = (destination: object) =>
+    given(
+      payment,
+      {
+        type: 'PaymentQuoted',
+        data: { ...internalQuote, destination: { ...payoutQuote.destination, ...destination } },
+      },
+      fact('ExecutionRequested'),
+      fact('PaymentStarted'),
+      fact('RailAccepted', { watchUntil: now }),
+      fact('PaymentCompleted'),
+      fact('PaymentWoken'),
+      fact('PaymentFailed', { failureReason: 'PAYOUT_RETURNED', isRefunded: true }),
+      fact('RefundAccepted'),
+      fact('RefundRefused'),
+    ).when(new SettleRefund({ paymentId }));
+  setAside({}).leadsTo(fact('RefundFailed'));
+  const entry = { currency: 'USD', amountMinor: 10_000n };
+  setAside({ kind: 'UMA', uma: { kind: 'HERE', tenantId: 'q.sandbox', customerId: 'bob' } }).leadsTo(
+    fact('RefundFailed', {
+      entries: [
+        { from: 'clearing:USD', to: 'transit:USD', ...entry },
+        { from: 'transit:USD', to: 'suspense:USD', ...entry },
+      ],
+    }),
+  );
+});
+
 describe('a quote that waits for money', () => {
   const quoted = { type: 'PaymentQuoted', data: fundedQuote };
   const receive = (more: object = {}) =>
