@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { reject } from '../../libs/kernel/errors.ts';
+import { newExchange } from '../../libs/runtime/http/exchange.ts';
 
 const CLOSE_IDLE_EVERY_MS = 50;
 
@@ -12,11 +13,13 @@ const CLOSE_IDLE_EVERY_MS = 50;
 export class Front {
   /** What the platform is busy with until the API is open. */
   doing = 'starting';
+  /** For the app of the API. */
+  readonly exchange = newExchange();
   private readonly server: Server;
   private isClosing = false;
 
   constructor() {
-    this.server = createServer((request, response) => this.notYet(request, response));
+    this.server = createServer(this.exchange, (request, response) => this.notYet(request, response));
   }
 
   /** Takes the port; 0 takes any free one. Answers which it is. */

@@ -21,7 +21,7 @@ export async function startApi(
   const { config, engine, front, signal } = context;
   const { webhookAllowPrivateTargets: allowPrivateTargets, sandboxTimeScale } = config;
   const settings = { allowPrivateTargets, sandboxTimeScale };
-  const api = await createApi(engine, { logger: engine.logger, checks, settings });
+  const api = await createApi(engine, { logger: engine.logger, checks, settings, exchange: front.exchange });
   await showWhatWasAnswered(context, isStuck);
   signal?.throwIfAborted();
   front.open(api.getHttpServer() as Server);

@@ -47,6 +47,7 @@ function answerTheRest(instance: Express, logger: Logger): void {
     handle(req, res, done ?? ((error?: unknown) => answerError(error ?? unknownRoute(req), req, res, logger)));
 }
 
+export { type Exchange, newExchange } from './exchange.ts';
 export * from './fields.ts';
 export type { HealthCheck } from './health.ts';
 export { createLogger, type Logger } from './logging.ts';

@@ -1,5 +1,6 @@
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express, type NextFunction, type Request, type Response, Router } from 'express';
+import { type Exchange, serveAs } from './exchange.ts';
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
@@ -12,9 +13,11 @@ const resources = new WeakMap<object, ReadonlyMap<string, Router>>();
 export class RoutesByResource extends ExpressAdapter {
   private readonly routers = new Map<string, Router>();
 
-  constructor() {
+  /** `exchange`: of the server whose requests the app is given; its own server's when absent. */
+  constructor(exchange?: Exchange) {
     super(express());
     resources.set(this.getInstance(), this.routers);
+    if (exchange) serveAs(this.getInstance(), exchange);
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: the signature of the adapter
