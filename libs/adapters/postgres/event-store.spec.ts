@@ -96,3 +96,24 @@ test('a write that waits for the lock longer than its deadline is ended on the s
   expect((await store.append([append(stream)])).map(({ outcome }) => outcome)).toEqual(['appended']);
   await store.close();
 });
+
+test('streams are read by the index, however little the planner knows of the log', async () => {
+  const one = new pg.Pool({ connectionString: database.url, max: 1 });
+  const store = new PostgresEventStore(database.url, one);
+  const names = Array.from({ length: 30_000 }, (_, n) => `long-${n}`);
+  const event = () => ({ id: randomUUID(), type: 'Happened', payload: `"${'x'.repeat(200)}"`, metadata: '{}' });
+  await store.append(names.map((name) => ({ ...append(name), events: [event()] })));
+  await one.query('SET plan_cache_mode = force_generic_plan');
+  await one.query('BEGIN');
+  const found = await store.loadStreams(['long-7', 'long-2999', 'nobody']);
+  const { rows } = await one.query(`SELECT seq_scan FROM pg_stat_xact_user_tables WHERE relname = 'events'`);
+  await one.query('COMMIT');
+  expect([...found].map(([name, { events }]) => [name, events.length])).toEqual([
+    ['long-7', 1],
+    ['long-2999', 1],
+    ['nobody', 0],
+  ]);
+  expect(rows).toEqual([{ seq_scan: '0' }]);
+  await store.close();
+  await one.end();
+});
