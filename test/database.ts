@@ -1,5 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+
+const LOOKS = 20;
+const LOOK_MS = 20;
 
 /** A database of its own for one test file. */
 export interface TestDatabase {
@@ -27,7 +31,23 @@ export async function freshDatabase(): Promise<TestDatabase> {
   await execute(admin, `CREATE DATABASE ${name}`);
   const url = new URL(admin);
   url.pathname = `/${name}`;
-  return { url: url.href, drop: () => execute(admin, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+  return { url: url.href, drop: () => drop(admin, name) };
+}
+
+/** A pool says that it has ended before its connections have: those are let go first, and what stays is cut. */
+async function drop(admin: string, name: string): Promise<void> {
+  const client = new pg.Client({ connectionString: admin });
+  await client.connect();
+  try {
+    for (let look = 0; look < LOOKS; look += 1) {
+      const text = `SELECT 1 FROM pg_stat_activity WHERE datname = $1 AND backend_type = 'client backend'`;
+      if ((await client.query(text, [name])).rowCount === 0) break;
+      await sleep(LOOK_MS);
+    }
+    await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  } finally {
+    await client.end();
+  }
 }
 
 async function execute(url: string, statement: string): Promise<void> {

@@ -13,6 +13,7 @@ import { ReadModel } from '../../../libs/runtime/read-model.ts';
 import { LOG_HEAD, ReadPosition } from '../../../libs/runtime/read-position.ts';
 import { Seal } from '../../../libs/runtime/seal.ts';
 import type { Engine } from '../../shared/engine.ts';
+import { PROVIDERS, sandboxProviders } from '../../shared/providers.ts';
 import { railsOf } from '../../shared/rails.ts';
 import { ConfigController } from './config/config.controller.ts';
 import { TokenCredentials } from './credentials.ts';
@@ -29,7 +30,6 @@ import {
 import { RuleAccounts } from './internal-accounts/rule-accounts.ts';
 import { invitationControllers, invitationProviders } from './invitations/index.ts';
 import { RAILS } from './ports.ts';
-import { PROVIDERS, sandboxProviders } from './providers.ts';
 import { QuotesController } from './quotes/quotes.controller.ts';
 import { Quoting } from './quotes/quoting.ts';
 import { receiverControllers, receiverProviders } from './receivers/index.ts';

@@ -10,7 +10,8 @@ import { publicId } from '../../../libs/kernel/ids.ts';
 import type { Tenant } from '../../../libs/kernel/messages.ts';
 import type { Calls, Driver } from '../../../libs/runtime/drive.ts';
 import type { WritePath } from '../../../libs/runtime/execute.ts';
-import { type Providers, providerOf } from '../../api/src/providers.ts';
+import { type Providers, providerOf } from '../../shared/providers.ts';
+import { platformAccountId } from '../../shared/provision.ts';
 import {
   type AccountEnd,
   checkReadiness,
@@ -19,9 +20,8 @@ import {
   payerOf,
   paymentEnd,
   platformOf,
-} from '../../api/src/quotes/quotes.facts.ts';
-import { priceOf } from '../../api/src/quotes/quotes.pricing.ts';
-import { platformAccountId } from '../../shared/provision.ts';
+} from '../../shared/quotes.facts.ts';
+import { priceOf } from '../../shared/quotes.pricing.ts';
 
 /** When a payment is looked at again that does not say itself when it goes on. */
 const LOOK_AGAIN_MS = 1_000;

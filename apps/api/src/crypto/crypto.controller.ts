@@ -10,7 +10,7 @@ import { type Caller, CurrentCaller } from '../../../../libs/runtime/caller.ts';
 import { WritePath } from '../../../../libs/runtime/execute.ts';
 import { Operation } from '../../../../libs/runtime/http/index.ts';
 import { amountOf } from '../../../../projections/payment-source.view.ts';
-import { PROVIDERS, type Providers, providerOf } from '../providers.ts';
+import { PROVIDERS, type Providers, providerOf } from '../../../shared/providers.ts';
 import { isAddressOn } from './addresses.ts';
 import { EstimateCryptoWithdrawalFeeBody } from './crypto.bodies.ts';
 

@@ -16,7 +16,7 @@ import type { Tenant } from '../../../../libs/kernel/messages.ts';
 import { ClaimIds } from '../../../../libs/runtime/claims.ts';
 import { WritePath } from '../../../../libs/runtime/execute.ts';
 import { refuseFields } from '../../../../libs/runtime/http/index.ts';
-import { PROVIDERS, type Providers, providerOf } from '../providers.ts';
+import { PROVIDERS, type Providers, providerOf } from '../../../shared/providers.ts';
 import type { CustomerChange, CustomerCreation } from './customers.bodies.ts';
 
 /** A value to be claimed for a customer. */

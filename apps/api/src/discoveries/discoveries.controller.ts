@@ -2,7 +2,7 @@ import { Controller, Get, Inject, Query } from '@nestjs/common';
 import { type Caller, CurrentCaller } from '../../../../libs/runtime/caller.ts';
 import { Operation } from '../../../../libs/runtime/http/index.ts';
 import { DiscoveryListResponse } from '../../../../projections/discovery.view.ts';
-import { PROVIDERS, type Providers, providerOf } from '../providers.ts';
+import { PROVIDERS, type Providers, providerOf } from '../../../shared/providers.ts';
 import { DiscoveriesQuery } from './discoveries.bodies.ts';
 
 @Controller('discoveries')

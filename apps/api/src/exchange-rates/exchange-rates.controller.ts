@@ -12,8 +12,8 @@ import { type Caller, CurrentCaller } from '../../../../libs/runtime/caller.ts';
 import { WritePath } from '../../../../libs/runtime/execute.ts';
 import { Operation } from '../../../../libs/runtime/http/index.ts';
 import { ExchangeRateListResponse, exchangeRateView } from '../../../../projections/exchange-rate.view.ts';
-import { PROVIDERS, type Providers, providerOf } from '../providers.ts';
-import { platformOf } from '../quotes/quotes.facts.ts';
+import { PROVIDERS, type Providers, providerOf } from '../../../shared/providers.ts';
+import { platformOf } from '../../../shared/quotes.facts.ts';
 import { CLOCK } from '../settings.ts';
 import { ExchangeRatesQuery } from './exchange-rates.bodies.ts';
 

@@ -19,7 +19,7 @@ import type { NameCheckResult } from '../../../../libs/providers/name-check.port
 import { WritePath } from '../../../../libs/runtime/execute.ts';
 import { refuseFields } from '../../../../libs/runtime/http/index.ts';
 import type { ExternalAccountRowState } from '../../../../projections/external-account.view.ts';
-import { PROVIDERS, type Providers, providerOf } from '../providers.ts';
+import { PROVIDERS, type Providers, providerOf } from '../../../shared/providers.ts';
 
 const NAME_CHECK_DEADLINE_MS = 5_000;
 

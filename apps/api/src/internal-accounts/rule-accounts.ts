@@ -13,10 +13,10 @@ import { Commands } from '../../../../libs/runtime/commands.ts';
 import { Driver } from '../../../../libs/runtime/drive.ts';
 import { WritePath } from '../../../../libs/runtime/execute.ts';
 import { refuseFields } from '../../../../libs/runtime/http/index.ts';
+import { PROVIDERS, type Providers, providerOf } from '../../../shared/providers.ts';
+import { type AccountEnd, checkReadiness, endOf } from '../../../shared/quotes.facts.ts';
 import { CustomerFacts } from '../customers/customers.facts.ts';
 import { RAILS } from '../ports.ts';
-import { PROVIDERS, type Providers, providerOf } from '../providers.ts';
-import { type AccountEnd, checkReadiness, endOf } from '../quotes/quotes.facts.ts';
 import { CLOCK } from '../settings.ts';
 import { type RuleAccountBody, ruleAccountProperties } from './internal-accounts.bodies.ts';
 

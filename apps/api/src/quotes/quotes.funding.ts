@@ -12,10 +12,10 @@ import type { FundingProvider, FundingRequest } from '../../../../libs/providers
 import type { ClaimIds } from '../../../../libs/runtime/claims.ts';
 import type { WritePath } from '../../../../libs/runtime/execute.ts';
 import { platformAccountId } from '../../../shared/provision.ts';
+import type { Destination, RealtimeEnd, Source } from '../../../shared/quotes.facts.ts';
 import { ownerOfAddress } from '../../../shared/uma-receivers.ts';
 import { readAddress } from '../receivers/receivers.ts';
 import type { RealtimeFundingSourceBody, UmaSourceBody } from './quotes.bodies.ts';
-import type { Destination, RealtimeEnd, Source } from './quotes.facts.ts';
 
 /** Assets whose worth is pegged to a currency: they travel on many networks, so the network has to be named (facts §2). */
 const stablecoins: readonly string[] = ['USDB', 'USDC', 'USDT'];

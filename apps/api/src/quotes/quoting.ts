@@ -27,12 +27,8 @@ import { Commands } from '../../../../libs/runtime/commands.ts';
 import { Driver } from '../../../../libs/runtime/drive.ts';
 import { WritePath } from '../../../../libs/runtime/execute.ts';
 import { type Quote, quoteView } from '../../../../projections/quote.view.ts';
+import { PROVIDERS, type Providers, providerOf } from '../../../shared/providers.ts';
 import { platformAccountId } from '../../../shared/provision.ts';
-import { RAILS } from '../ports.ts';
-import { PROVIDERS, type Providers, providerOf } from '../providers.ts';
-import { Receivers } from '../receivers/receivers.ts';
-import { API_SETTINGS, type ApiSettings, CLOCK } from '../settings.ts';
-import type { QuoteBody } from './quotes.bodies.ts';
 import {
   checkEnds,
   checkReadiness,
@@ -44,9 +40,13 @@ import {
   paymentEnd,
   platformOf,
   type Source,
-} from './quotes.facts.ts';
+} from '../../../shared/quotes.facts.ts';
+import { priceOf } from '../../../shared/quotes.pricing.ts';
+import { RAILS } from '../ports.ts';
+import { Receivers } from '../receivers/receivers.ts';
+import { API_SETTINGS, type ApiSettings, CLOCK } from '../settings.ts';
+import type { QuoteBody } from './quotes.bodies.ts';
 import { fundingOf, realtimeSource } from './quotes.funding.ts';
-import { priceOf } from './quotes.pricing.ts';
 import { umaDestination, umaEnd } from './quotes.uma.ts';
 
 /** How long a quote can be executed (facts §2). */

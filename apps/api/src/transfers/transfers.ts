@@ -6,8 +6,8 @@ import { reject, rejectFields } from '../../../../libs/kernel/errors.ts';
 import type { Caller } from '../../../../libs/runtime/caller.ts';
 import { WritePath } from '../../../../libs/runtime/execute.ts';
 import { type TransactionView, transactionView } from '../../../../projections/transaction.view.ts';
+import { type AccountEnd, endOf } from '../../../shared/quotes.facts.ts';
 import type { QuoteBody } from '../quotes/quotes.bodies.ts';
-import { type AccountEnd, endOf } from '../quotes/quotes.facts.ts';
 import { Quoting } from '../quotes/quoting.ts';
 import type { TransferInBody, TransferOutBody } from './transfers.bodies.ts';
 

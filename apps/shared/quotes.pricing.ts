@@ -1,11 +1,11 @@
-import type { PaymentQuotedData, PaymentTerms } from '../../../../libs/domain/payments/payment.events.ts';
-import { price } from '../../../../libs/domain/payments/pricing.ts';
-import type { PlatformState } from '../../../../libs/domain/platforms/platform.ts';
-import { type FieldError, Rejection, reject } from '../../../../libs/kernel/errors.ts';
-import type { Corridor, FeeTerms } from '../../../../libs/kernel/rate.ts';
-import type { RatesProvider } from '../../../../libs/providers/rates.port.ts';
-import { refuseFields } from '../../../../libs/runtime/http/index.ts';
-import type { PlatformFeeOverrideBody, QuoteBody } from './quotes.bodies.ts';
+import type { PaymentQuotedData, PaymentTerms } from '../../libs/domain/payments/payment.events.ts';
+import { price } from '../../libs/domain/payments/pricing.ts';
+import type { PlatformState } from '../../libs/domain/platforms/platform.ts';
+import { type FieldError, Rejection, reject } from '../../libs/kernel/errors.ts';
+import type { Corridor, FeeTerms } from '../../libs/kernel/rate.ts';
+import type { RatesProvider } from '../../libs/providers/rates.port.ts';
+import { refuseFields } from '../../libs/runtime/http/index.ts';
+import type { PlatformFeeOverrideBody, QuoteBody } from '../api/src/quotes/quotes.bodies.ts';
 import type { Destination, Source } from './quotes.facts.ts';
 
 /**

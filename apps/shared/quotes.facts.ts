@@ -1,17 +1,14 @@
-import { type AccountState, account } from '../../../../libs/domain/accounts/account.ts';
-import { type CustomerState, customer, isDeleted, isKnown } from '../../../../libs/domain/customers/customer.ts';
-import {
-  type ExternalAccountState,
-  externalAccount,
-} from '../../../../libs/domain/external-accounts/external-account.ts';
-import type { PaymentDestination, PaymentEnd } from '../../../../libs/domain/payments/payment.events.ts';
-import { type PlatformState, platform, tenantIdOf } from '../../../../libs/domain/platforms/platform.ts';
-import { reject, rejectFields } from '../../../../libs/kernel/errors.ts';
-import { parsePublicId } from '../../../../libs/kernel/ids.ts';
-import type { Tenant } from '../../../../libs/kernel/messages.ts';
-import type { CryptoNetwork, PaymentRail } from '../../../../libs/kernel/rails.ts';
-import type { WritePath } from '../../../../libs/runtime/execute.ts';
-import type { UmaEnd } from './quotes.uma.ts';
+import { type AccountState, account } from '../../libs/domain/accounts/account.ts';
+import { type CustomerState, customer, isDeleted, isKnown } from '../../libs/domain/customers/customer.ts';
+import { type ExternalAccountState, externalAccount } from '../../libs/domain/external-accounts/external-account.ts';
+import type { PaymentDestination, PaymentEnd } from '../../libs/domain/payments/payment.events.ts';
+import { type PlatformState, platform, tenantIdOf } from '../../libs/domain/platforms/platform.ts';
+import { reject, rejectFields } from '../../libs/kernel/errors.ts';
+import { parsePublicId } from '../../libs/kernel/ids.ts';
+import type { Tenant } from '../../libs/kernel/messages.ts';
+import type { CryptoNetwork, PaymentRail } from '../../libs/kernel/rails.ts';
+import type { WritePath } from '../../libs/runtime/execute.ts';
+import type { UmaEnd } from '../api/src/quotes/quotes.uma.ts';
 
 /** An account at one end of a quote with what is known of it. */
 export type AccountEnd =

@@ -1,17 +1,17 @@
-import { Rejection, reject } from '../../../libs/kernel/errors.ts';
-import type { Environment, Tenant } from '../../../libs/kernel/messages.ts';
-import type { FundingProvider } from '../../../libs/providers/funding.port.ts';
-import { sandboxFunding } from '../../../libs/providers/funding.sandbox.ts';
-import type { Institutions } from '../../../libs/providers/institutions.port.ts';
-import { sandboxInstitutions } from '../../../libs/providers/institutions.sandbox.ts';
-import type { Kyc } from '../../../libs/providers/kyc.port.ts';
-import { sandboxKyc } from '../../../libs/providers/kyc.sandbox.ts';
-import type { NameCheck } from '../../../libs/providers/name-check.port.ts';
-import { sandboxNameCheck } from '../../../libs/providers/name-check.sandbox.ts';
-import type { NetworkFees } from '../../../libs/providers/network-fees.port.ts';
-import { sandboxNetworkFees } from '../../../libs/providers/network-fees.sandbox.ts';
-import type { RatesProvider } from '../../../libs/providers/rates.port.ts';
-import { sandboxRates } from '../../../libs/providers/rates.sandbox.ts';
+import { Rejection, reject } from '../../libs/kernel/errors.ts';
+import type { Environment, Tenant } from '../../libs/kernel/messages.ts';
+import type { FundingProvider } from '../../libs/providers/funding.port.ts';
+import { sandboxFunding } from '../../libs/providers/funding.sandbox.ts';
+import type { Institutions } from '../../libs/providers/institutions.port.ts';
+import { sandboxInstitutions } from '../../libs/providers/institutions.sandbox.ts';
+import type { Kyc } from '../../libs/providers/kyc.port.ts';
+import { sandboxKyc } from '../../libs/providers/kyc.sandbox.ts';
+import type { NameCheck } from '../../libs/providers/name-check.port.ts';
+import { sandboxNameCheck } from '../../libs/providers/name-check.sandbox.ts';
+import type { NetworkFees } from '../../libs/providers/network-fees.port.ts';
+import { sandboxNetworkFees } from '../../libs/providers/network-fees.sandbox.ts';
+import type { RatesProvider } from '../../libs/providers/rates.port.ts';
+import { sandboxRates } from '../../libs/providers/rates.sandbox.ts';
 
 /** The providers that answers are made from; a refusal where an environment has none (decision 14). */
 export interface Providers {
