@@ -53,7 +53,7 @@ export async function runDistributedFaults(
   try {
     const roles = new RoleDeployment({
       databaseUrl: servers.databaseUrl,
-      env: { ...servers.env, SANDBOX_TIME_SCALE: TIME_SCALE, LOG_LEVEL: 'error' },
+      env: { ...servers.env, SANDBOX_TIME_SCALE: TIME_SCALE, LOG_LEVEL: 'warn' },
     });
     try {
       return await new Ordeal(servers, roles, options).run();
@@ -207,7 +207,10 @@ class Ordeal {
         const { status, checks } = await one.readiness();
         if (status === 200) break;
         if (performance.now() > deadline) {
-          throw new Error(`${one.name} is not ready again: ${JSON.stringify(checks)}\n${one.output}`);
+          const said = [...this.roles.processes.values()].map(
+            ({ name, output }) => `-- ${name}\n${output.slice(-5_000)}`,
+          );
+          throw new Error(`${one.name} is not ready again: ${JSON.stringify(checks)}\n${said.join('\n')}`);
         }
         await sleep(100);
       }

@@ -127,7 +127,7 @@ class Session {
   private generation = 0;
   private fetchedAt = performance.now();
   private busy = 0;
-  /** Per partition that is read, when something came from it last. */
+  /** Per partition of its own, when something came from it last, or when somebody else was last seen to hold it. */
   private readonly heardAt = new Map<number, number>();
   private readonly failures = new Map<number, number>();
 
@@ -193,8 +193,10 @@ class Session {
     this.generation += 1;
     this.heardAt.clear();
     for (const lane of this.lanes) {
-      if (mine.includes(lane.partition)) void this.begin(lane, this.generation, 0);
-      else {
+      if (mine.includes(lane.partition)) {
+        this.heardAt.set(lane.partition, performance.now());
+        void this.begin(lane, this.generation, 0);
+      } else {
         lane.release().catch((error: unknown) => {
           this.options.log('warn', `partition ${lane.partition} was not given back`, error);
         });
@@ -213,6 +215,7 @@ class Session {
           this.heardAt.set(lane.partition, performance.now());
           return;
         }
+        if (!standing && generation === this.generation) this.heardAt.set(lane.partition, performance.now());
       } catch (error) {
         this.options.log('warn', `partition ${lane.partition} could not be taken up`, error);
       }
@@ -250,7 +253,7 @@ class Session {
     if (this.over.signal.aborted || generation !== this.generation) return;
     if (lane.failure !== undefined) log('error', `partition ${lane.partition} stands still: ${lane.failure}`);
     this.consumer?.hold(lane.partition);
-    this.heardAt.delete(lane.partition);
+    this.heardAt.set(lane.partition, performance.now());
     const failures = (this.failures.get(lane.partition) ?? 0) + 1;
     this.failures.set(lane.partition, failures);
     void this.begin(lane, generation, Math.min(retryMs * 2 ** (failures - 1), MAX_PAUSE_MS));
