@@ -28,7 +28,7 @@ export async function postgresUrl(): Promise<string> {
 export async function freshDatabase(): Promise<TestDatabase> {
   const admin = await postgresUrl();
   const name = `test_${randomBytes(8).toString('hex')}`;
-  await execute(admin, `CREATE DATABASE ${name}`);
+  await connected(admin, (client) => client.query(`CREATE DATABASE ${name}`));
   const url = new URL(admin);
   url.pathname = `/${name}`;
   return { url: url.href, drop: () => drop(admin, name) };
@@ -36,25 +36,21 @@ export async function freshDatabase(): Promise<TestDatabase> {
 
 /** A pool says that it has ended before its connections have: those are let go first, and what stays is cut. */
 async function drop(admin: string, name: string): Promise<void> {
-  const client = new pg.Client({ connectionString: admin });
-  await client.connect();
-  try {
+  await connected(admin, async (client) => {
     for (let look = 0; look < LOOKS; look += 1) {
       const text = `SELECT 1 FROM pg_stat_activity WHERE datname = $1 AND backend_type = 'client backend'`;
       if ((await client.query(text, [name])).rowCount === 0) break;
       await sleep(LOOK_MS);
     }
     await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-  } finally {
-    await client.end();
-  }
+  });
 }
 
-async function execute(url: string, statement: string): Promise<void> {
+async function connected(url: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(statement);
+    await work(client);
   } finally {
     await client.end();
   }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../libs/kernel/errors.ts';
 
 /** What the operating system, PostgreSQL and gRPC say when a server is not there, not there yet, or full. */
 const UNREACHABLE = new Set<unknown>([
@@ -43,5 +44,5 @@ export async function untilReachable<T>(
 
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(reasonOf).join('; ');
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

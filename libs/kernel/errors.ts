@@ -174,3 +174,6 @@ export function rejectFields(errors: FieldError[]): Rejection {
 export function errorCatalogue(): { code: ErrorCode; status: number; message: string }[] {
   return Object.entries(catalogue).map(([code, [status, message]]) => ({ code: code as ErrorCode, status, message }));
 }
+
+/** What something that was thrown says. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

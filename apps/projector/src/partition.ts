@@ -6,6 +6,7 @@ import {
   leaseHeld,
   limitStandstill,
 } from '../../../libs/adapters/postgres/lease.ts';
+import { messageOf } from '../../../libs/kernel/errors.ts';
 import type { LoggedEvent } from '../../../libs/kernel/event-store.port.ts';
 import type { FeedBatch, FeedPosition } from '../../../libs/kernel/feed.port.ts';
 import type { RecordedEvent } from '../../../libs/kernel/messages.ts';
@@ -207,7 +208,6 @@ export class Partition {
 /** An event stops its partition; the message names the event and says why. */
 export class CannotBeProjected extends Error {
   constructor({ type, stream, position }: LoggedEvent, cause: unknown) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    super(`${type} of ${stream} at position ${position} cannot be projected: ${reason}`, { cause });
+    super(`${type} of ${stream} at position ${position} cannot be projected: ${messageOf(cause)}`, { cause });
   }
 }

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { DirectFeed } from '../../../libs/adapters/postgres/direct-feed.ts';
 import { LeaseLost, type LeaseOptions } from '../../../libs/adapters/postgres/lease.ts';
+import { messageOf } from '../../../libs/kernel/errors.ts';
 import type { EventStore } from '../../../libs/kernel/event-store.port.ts';
 import type { Feed, FeedBatch, FeedFollower, FeedPosition, RunningFeed } from '../../../libs/kernel/feed.port.ts';
 import type { EventCodec } from '../../../libs/runtime/codec.ts';
@@ -170,5 +171,3 @@ export class Projector implements FeedFollower {
     return this.feed.partitions === 1 ? '' : ` of partition ${partition}`;
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

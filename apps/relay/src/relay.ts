@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { encodeMessage, type FeedSink, type OutgoingMessage } from '../../../libs/adapters/kafka/message.ts';
 import { partitioner, platformOf } from '../../../libs/adapters/kafka/partition.ts';
 import { type Held, Lease, LeaseLost, type LeaseOptions } from '../../../libs/adapters/postgres/lease.ts';
+import { messageOf } from '../../../libs/kernel/errors.ts';
 import type { EventStore, LoggedEvent } from '../../../libs/kernel/event-store.port.ts';
 import { loadStanding, type RelayStanding, saveStanding } from './checkpoint.ts';
 
@@ -93,7 +94,7 @@ export class Relay {
         if (error instanceof LeaseLost)
           this.options.log('warn', `another relay goes on; this one was at ${this.position}`);
         else if (!signal.aborted) {
-          this.failure = error instanceof Error ? error.message : String(error);
+          this.failure = messageOf(error);
           this.options.log('error', `the relay stands at position ${this.position}`, error);
         }
       }

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { messageOf } from '../../../libs/kernel/errors.ts';
 import { type Environment, streamIdOf, type Tenant } from '../../../libs/kernel/messages.ts';
 import type { AnyProcess } from '../../../libs/kernel/process.ts';
 import type { Calls, Driver } from '../../../libs/runtime/drive.ts';
@@ -39,13 +40,12 @@ export async function park(pool: Pick<pg.Pool, 'query'>, letter: DeadLetter): Pr
       correlationId,
       attempts,
       firstFailedAt,
-      messageOf(error),
+      excerptOf(error),
     ],
   );
 }
 
-const messageOf = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).slice(0, ERROR_LENGTH);
+const excerptOf = (error: unknown): string => messageOf(error).slice(0, ERROR_LENGTH);
 
 export interface RetriesOptions {
   pool: pg.Pool;
@@ -127,7 +127,7 @@ export class Retries {
       await pool.query(
         `UPDATE dead_letters SET status = 'PARKED', attempts = attempts + 1, error = $3, parked_at = now(), taken_at = NULL
           WHERE process = $1 AND stream = $2`,
-        [name, stream, messageOf(error)],
+        [name, stream, excerptOf(error)],
       );
     }
   }

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { type Lease, type LeaseOptions, leaseHeldOf } from '../../../libs/adapters/postgres/lease.ts';
 import { Shards } from '../../../libs/adapters/postgres/shards.ts';
-import { Rejection } from '../../../libs/kernel/errors.ts';
+import { messageOf, Rejection } from '../../../libs/kernel/errors.ts';
 import type { EventStore, LoggedEvent } from '../../../libs/kernel/event-store.port.ts';
 import { streamIdOf, type Tenant } from '../../../libs/kernel/messages.ts';
 import type { AnyProcess } from '../../../libs/kernel/process.ts';
@@ -138,7 +138,7 @@ export class ProcessRunner {
       try {
         await this.follow();
       } catch (error) {
-        this.failure = error instanceof Error ? error.message : String(error);
+        this.failure = messageOf(error);
         this.options.log('error', `the process runner stands at position ${this.position}`, error);
         if (this.running) await this.sleep(RETRY_MS);
       }

@@ -1,3 +1,4 @@
+import { messageOf } from '../../kernel/errors.ts';
 import type { EventStore } from '../../kernel/event-store.port.ts';
 import type { Feed, FeedFollower, RunningFeed } from '../../kernel/feed.port.ts';
 import { type GroupConsumer, type KafkaConnection, type KafkaTopic, openGroupConsumer } from './kafka.ts';
@@ -98,7 +99,7 @@ class Following implements RunningFeed {
       try {
         await session.run();
       } catch (error) {
-        this.trouble = `Kafka: ${error instanceof Error ? error.message : String(error)}`;
+        this.trouble = `Kafka: ${messageOf(error)}`;
         this.options.log('error', 'the feed is taken up anew', error);
       }
       await Promise.all(this.lanes.map((lane) => this.release(lane)));

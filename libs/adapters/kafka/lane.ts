@@ -1,3 +1,4 @@
+import { messageOf } from '../../kernel/errors.ts';
 import type { EventStore, LoggedEvent } from '../../kernel/event-store.port.ts';
 import { type FeedFollower, type FeedPosition, TakenOver } from '../../kernel/feed.port.ts';
 import type { PlacedMessage } from './message.ts';
@@ -163,5 +164,3 @@ class NotAlive extends Error {
 }
 
 const after = (offset: string): string => (BigInt(offset) + 1n).toString();
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,3 +1,4 @@
+import { messageOf } from '../../kernel/errors.ts';
 import type { EventStore } from '../../kernel/event-store.port.ts';
 import {
   type Feed,
@@ -92,7 +93,7 @@ class Following implements RunningFeed {
         }
       } catch (error) {
         if (error instanceof TakenOver) continue;
-        this.failure = error instanceof Error ? error.message : String(error);
+        this.failure = messageOf(error);
         await this.pause(this.pauseMs);
         this.pauseMs = Math.min(this.pauseMs * 2, LONGEST_PAUSE_MS);
       }
