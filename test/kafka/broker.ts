@@ -79,7 +79,7 @@ export class KafkaCluster {
     return this.nodes[id - 1]!;
   }
 
-  /** Makes a topic with one partition led by each broker, each partition on so many of them. */
+  /** Makes a topic with one partition led by each broker, each partition on so many of them. Soon every broker knows it. */
   async createTopic(topic: string, copies: number): Promise<void> {
     const ids = this.nodes.map(({ settings }) => settings.id);
     const replicaAssignment = ids.map((_, partition) => ({
@@ -87,7 +87,7 @@ export class KafkaCluster {
       replicas: ids.map((_, i) => ids[(partition + i) % ids.length]!).slice(0, copies),
     }));
     await this.administer((admin) =>
-      admin.createTopics({ topics: [{ topic, replicaAssignment }], waitForLeaders: true }),
+      admin.createTopics({ topics: [{ topic, replicaAssignment }], waitForLeaders: false }),
     );
   }
 

@@ -32,8 +32,14 @@ describeKafka('what doctor says of three brokers that ask for a login', () => {
 
   test('all is well', async () => {
     const well = 'has 3 partitions, each with a leader and all its replicas in sync';
-    expect(await findings('three.copies')).toEqual([...answers(1, 2, 3), `ok topic: three.copies ${well}`]);
-    expect(await findings('one.copy')).toEqual([...answers(1, 2, 3), `ok topic: one.copy ${well}`]);
+    for (const topic of ['three.copies', 'one.copy']) {
+      const found = await eventually(
+        () => findings(topic),
+        (lines) => lines.at(-1)!.startsWith('ok'),
+        PATIENCE_MS,
+      );
+      expect(found).toEqual([...answers(1, 2, 3), `ok topic: ${topic} ${well}`]);
+    }
   });
 
   test.each([
@@ -54,12 +60,15 @@ describeKafka('what doctor says of three brokers that ask for a login', () => {
       (found) => found.at(-1)!.startsWith('warn'),
       PATIENCE_MS,
     );
-    expect(lacking).toEqual([
-      ...answers(1),
-      expect.stringMatching(`^warn connectivity: Kafka broker ${cluster.brokers[1]}: Connection error: `),
-      ...answers(3),
-      'warn topic: three.copies: replicas of partitions 0, 1, 2 are not in sync',
-    ]);
+    // those that answer name the one that is gone: the client may go on to it, by chance
+    for (const found of [lacking, ...(await Promise.all(Array.from({ length: 10 }, () => findings('three.copies'))))]) {
+      expect(found).toEqual([
+        ...answers(1),
+        expect.stringMatching(`^warn connectivity: Kafka broker ${cluster.brokers[1]}: Connection error: `),
+        ...answers(3),
+        'warn topic: three.copies: replicas of partitions 0, 1, 2 are not in sync',
+      ]);
+    }
     const leaderless = await findings('one.copy');
     expect(leaderless.at(-1)).toBe('fail topic: a partition of the topic one.copy has no leader');
   });

@@ -26,9 +26,9 @@ export async function eventStoreDb(url: string): Promise<Diagnosis> {
 
 /** Whether each broker that is configured can be talked to, and the topic is as it must be. */
 export async function* kafka({ brokers, topic, partitions, ...login }: KafkaConfig): AsyncGenerator<Diagnosis> {
-  const { describeTopic, reachKafka } = await import('../../../libs/adapters/kafka/kafka.ts');
+  const { describeTopic, reachBroker } = await import('../../../libs/adapters/kafka/kafka.ts');
   const failures = await Promise.all(
-    brokers.map((broker) => reachKafka({ ...login, brokers: [broker] }).then(() => undefined, messageOf)),
+    brokers.map((broker) => reachBroker(broker, login).then(() => undefined, messageOf)),
   );
   const reached = brokers.filter((_, i) => failures[i] === undefined);
   for (const [i, failure] of failures.entries()) {

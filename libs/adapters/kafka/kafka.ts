@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Admin,
   type Consumer,
@@ -63,19 +64,38 @@ function kafkaClient({ brokers, tls = false, sasl }: KafkaConnection, retry = RE
 async function ensureTopic(admin: Admin, { topic, partitions }: KafkaTopic): Promise<void> {
   if (!(await admin.listTopics()).includes(topic)) {
     const configEntries = [{ name: 'max.message.bytes', value: BATCH_LIMIT_BYTES }];
-    await admin.createTopics({ topics: [{ topic, numPartitions: partitions, configEntries }], waitForLeaders: true });
+    await admin.createTopics({ topics: [{ topic, numPartitions: partitions, configEntries }], waitForLeaders: false });
   }
-  const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
-  const found = topics[0]!.partitions.length;
+  const found = await partitionsOf(admin, topic);
   if (found !== partitions) throw new Error(`the topic ${topic} has ${found} partitions, not ${partitions}`);
 }
 
-/** Asks one of the brokers who they are: the first question that needs the login. Throws what is wrong, after some seconds at the latest. */
-export async function reachKafka(connection: KafkaConnection): Promise<void> {
+/** How many there are. Waits until a topic that has just been made is known to the broker that is asked, and led by one. */
+async function partitionsOf(admin: Admin, topic: string): Promise<number> {
+  const deadline = performance.now() + ANSWER_MS;
+  for (;;) {
+    try {
+      const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+      return topics[0]!.partitions.length;
+    } catch (error) {
+      const isYoung = ['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE'].includes(originOf(error).type ?? '');
+      if (!isYoung || performance.now() > deadline) throw error;
+    }
+    await sleep(100);
+  }
+}
+
+/**
+ * Asks a broker (`host:port`) who is in its cluster: the first question that needs the login. Throws what is wrong with it, after some
+ * seconds at the latest.
+ */
+export async function reachBroker(broker: string, login: Omit<KafkaConnection, 'brokers'>): Promise<void> {
   try {
-    await asked(connection, (admin) => admin.describeCluster());
+    await asked({ ...login, brokers: [broker] }, (admin) => admin.describeCluster());
   } catch (error) {
-    if (refusalIn(error) !== 'LEADER_NOT_AVAILABLE') throw error; // it has answered: some topic of the cluster is not well
+    const { type, broker: silent = broker } = originOf(error);
+    // it has answered when some topic of its cluster is not well, or when the client went on to another broker that it named
+    if (type !== 'LEADER_NOT_AVAILABLE' && silent === broker) throw error;
   }
 }
 
@@ -104,18 +124,19 @@ export async function describeTopic(
       }))
       .toSorted((a, b) => a.partition - b.partition);
   } catch (error) {
-    const refusal = refusalIn(error);
-    if (refusal === 'UNKNOWN_TOPIC_OR_PARTITION') return undefined;
-    if (refusal === 'LEADER_NOT_AVAILABLE') throw new Error(`a partition of the topic ${topic} has no leader`); // kafkajs drops which
+    const { type } = originOf(error);
+    if (type === 'UNKNOWN_TOPIC_OR_PARTITION') return undefined;
+    if (type === 'LEADER_NOT_AVAILABLE') throw new Error(`a partition of the topic ${topic} has no leader`); // kafkajs drops which
     throw error;
   }
 }
 
-/** What a broker calls the reason, where it is one that refused. */
-const refusalIn = (error: unknown): string | undefined => {
-  const { type, cause } = error as { type?: string; cause?: { type?: string } };
-  return type ?? cause?.type;
-};
+/** What the client wraps: `type` is what a broker calls its refusal, `broker` the one that could not be talked to. */
+function originOf(error: unknown): { type?: string; broker?: string } {
+  let origin = error;
+  while (origin instanceof Error && origin.cause) origin = origin.cause;
+  return origin as { type?: string; broker?: string };
+}
 
 /** An answer to one question, asked once. */
 async function asked<T>(connection: KafkaConnection, question: (admin: Admin) => Promise<T>): Promise<T> {
