@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
+import { connection } from '../../libs/adapters/postgres/connection.ts';
 import { type Listener, listen } from '../../libs/adapters/postgres/listen.ts';
 import { PostgresSubjectKeys } from '../../libs/adapters/postgres/subject-keys.ts';
 import { deciders } from '../../libs/domain/index.ts';
@@ -123,7 +124,7 @@ export async function openEngine({
 }
 
 function openPool(url: string, logger: Logger) {
-  const pool = new pg.Pool({ connectionString: url, max: 10, application_name: 'ledgerline', keepAlive: true });
+  const pool = new pg.Pool({ ...connection(url, 'ledgerline'), max: 10 });
   let isEnding = false;
   pool.on('error', ({ message }) => {
     if (!isEnding) logger.warn({ reason: message }, 'an idle database connection was lost');

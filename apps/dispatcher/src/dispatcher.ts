@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import pg from 'pg';
+import { promptConnection } from '../../../libs/adapters/postgres/connection.ts';
 import type { LeaseOptions } from '../../../libs/adapters/postgres/lease.ts';
 import type { Clock } from '../../../libs/kernel/clock.ts';
 import { publicId } from '../../../libs/kernel/ids.ts';
@@ -111,11 +112,7 @@ export class Dispatcher {
   private async run(): Promise<void> {
     let pause = 100;
     while (this.isRunning) {
-      const client = new pg.Client({
-        connectionString: this.options.url,
-        application_name: 'ledgerline-dispatcher',
-        keepAlive: true,
-      });
+      const client = new pg.Client(promptConnection(this.options.url, 'ledgerline-dispatcher'));
       client.on('error', () => {});
       client.on('notification', ({ payload }) => this.notified(payload ?? ''));
       try {

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { promptConnection } from '../../../libs/adapters/postgres/connection.ts';
 import type { Lease, LeaseOptions } from '../../../libs/adapters/postgres/lease.ts';
 import { Shards } from '../../../libs/adapters/postgres/shards.ts';
 
@@ -32,12 +33,7 @@ export class Share {
   constructor(options: ShareOptions) {
     this.options = options;
     const { url, log, lease } = options;
-    this.pool = new pg.Pool({
-      connectionString: url,
-      max: 1,
-      application_name: 'ledgerline-dispatcher',
-      keepAlive: true,
-    });
+    this.pool = new pg.Pool({ ...promptConnection(url, 'ledgerline-dispatcher'), max: 1 });
     this.pool.on('error', () => {}); // an idle connection that dies is replaced at its next use
     this.shards = new Shards(
       { pool: this.pool, log, group: 'deliveries', shards: SHARDS, role: 'dispatcher', ...lease },

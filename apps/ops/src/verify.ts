@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { connection } from '../../../libs/adapters/postgres/connection.ts';
 import { deciders } from '../../../libs/domain/index.ts';
 import type { LoggedEvent } from '../../../libs/kernel/event-store.port.ts';
 import { fromJson } from '../../../libs/kernel/json.ts';
@@ -80,7 +81,7 @@ export async function verify(
   projections: readonly AnyProjection[],
   options: VerifyOptions = {},
 ): Promise<Verification> {
-  const client = new pg.Client({ connectionString: engine.url, application_name: 'ledgerline-verify' });
+  const client = new pg.Client(connection(engine.url, 'ledgerline-verify'));
   client.on('error', () => {});
   await client.connect();
   try {

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { promptConnection } from '../../../libs/adapters/postgres/connection.ts';
 import {
   Lease,
   LeaseLost,
@@ -21,6 +23,8 @@ import { readSkips } from './skips.ts';
 import type { ReadTable } from './tables.ts';
 import { writeTimers } from './timers.ts';
 
+const LEAVE_MS = 2_000;
+
 /** What is projected: read models, webhooks, and the timers of processes. */
 export interface Catalogue {
   projections: readonly AnyProjection[];
@@ -40,6 +44,8 @@ export interface PartitionOptions {
   /** Rows of each table to keep in memory. */
   cachedRows: number;
   lease?: Partial<LeaseOptions> | undefined;
+  /** For how long the database may say nothing. */
+  silenceMs?: number | undefined;
 }
 
 /**
@@ -71,15 +77,15 @@ export class Partition {
     this.forget();
     if (!(await this.lease.tryAcquire())) return undefined;
     const client = await this.connected();
-    const { rows } = await client.query<{ position: string; mark: string | null }>(
-      `INSERT INTO checkpoints (name, position) VALUES ($1, 0)
-       ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING position, mark`,
-      [this.checkpoint],
-    );
-    this.skips = await readSkips(client);
-    const { position, mark } = rows[0]!;
-    this.position = Number(position);
-    return { position: this.position, ...(mark !== null && { mark }) };
+    try {
+      const { position, mark } = await readCheckpoint(client, this.checkpoint);
+      this.skips = await readSkips(client);
+      this.position = position;
+      return { position, ...(mark !== null && { mark }) };
+    } catch (error) {
+      void this.disconnect(); // one that has said nothing for too long would say nothing to the next question either
+      throw error;
+    }
   }
 
   /**
@@ -186,23 +192,39 @@ export class Partition {
 
   private async connected(): Promise<pg.Client> {
     if (this.client) return this.client;
-    const client = new pg.Client({
-      connectionString: this.options.url,
-      application_name: 'ledgerline-projector',
-      keepAlive: true,
-    });
+    const { url, silenceMs, lease } = this.options;
+    const client = new pg.Client(promptConnection(url, 'ledgerline-projector', silenceMs));
     client.on('error', () => void this.disconnect(client)); // its next query fails and says so
-    await client.connect();
-    await client.query('SET synchronous_commit = off'); // everything written here can be rebuilt from the log
-    await limitStandstill(client, this.options.lease?.expiresMs);
+    try {
+      await client.connect();
+      await client.query('SET synchronous_commit = off'); // everything written here can be rebuilt from the log
+      await limitStandstill(client, lease?.expiresMs);
+    } catch (error) {
+      void this.disconnect(client);
+      throw error;
+    }
     this.client = client;
     return client;
   }
 
+  /** Takes leave of the server, which may not be there any more. */
   private async disconnect(client = this.client): Promise<void> {
     if (this.client === client) this.client = undefined;
-    await client?.end().catch(() => {});
+    const patience = new AbortController();
+    const left = client?.end().catch(() => {});
+    await Promise.race([left, sleep(LEAVE_MS, undefined, { signal: patience.signal }).catch(() => {})]);
+    patience.abort();
   }
+}
+
+async function readCheckpoint(client: pg.Client, name: string): Promise<{ position: number; mark: string | null }> {
+  const { rows } = await client.query<{ position: string; mark: string | null }>(
+    `INSERT INTO checkpoints (name, position) VALUES ($1, 0)
+     ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING position, mark`,
+    [name],
+  );
+  const { position, mark } = rows[0]!;
+  return { position: Number(position), mark };
 }
 
 /** An event stops its partition; the message names the event and says why. */

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { EventStore } from '../../../libs/kernel/event-store.port.ts';
 import type { Feed, FeedFollower, RunningFeed } from '../../../libs/kernel/feed.port.ts';
 import { eventually } from '../../../test/eventually.ts';
+import { Gate } from '../../../test/gate.ts';
 import { AccountLog, becomes, dump } from './projector.examples.ts';
 import { rebuild } from './rebuild.ts';
 
@@ -104,6 +105,32 @@ describe('a projector that is stopped', () => {
     await log.deposits(5);
     await becomes(() => successor.position, 22);
     expect([await log.projected(), log.logged]).toEqual([['9', '5', '5'], []]);
+  });
+});
+
+describe('a database that takes connections and says nothing', () => {
+  let gate: Gate;
+  let url: string;
+  beforeEach(async () => {
+    ({ gate, url } = await Gate.before(log.database.url));
+  });
+  afterEach(() => gate.close());
+
+  test.each([
+    ['from the beginning', 0],
+    ['in the middle of the work', 10],
+  ])('%s holds nothing up once it answers again', async (_, before) => {
+    if (before === 0) gate.silence();
+    const projector = await log.start({ url, lease, silenceMs: 300 });
+    if (before > 0) await log.deposits(before - 1);
+    await becomes(() => projector.position, before);
+    gate.silence();
+    await log.deposits(5);
+    await becomes(() => projector.failure !== undefined, true);
+    gate.open();
+    await becomes(() => projector.position, before + 6);
+    await becomes(() => projector.failure, undefined);
+    expect(await log.projected()).toEqual(before === 0 ? ['5'] : ['9', '5']);
   });
 });
 

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { promptConnection } from '../../../libs/adapters/postgres/connection.ts';
 import { DirectFeed } from '../../../libs/adapters/postgres/direct-feed.ts';
 import { LeaseLost, type LeaseOptions } from '../../../libs/adapters/postgres/lease.ts';
 import { messageOf } from '../../../libs/kernel/errors.ts';
@@ -24,8 +25,9 @@ export interface ProjectorOptions {
   batchSize?: number;
   /** Told after each batch. */
   advanced?: (batch: Advanced) => void;
-  /** Times of the leases; for tests. */
+  /** Times of the leases, and for how long the database may say nothing; for tests. */
   lease?: Partial<LeaseOptions>;
+  silenceMs?: number;
 }
 
 export interface Advanced {
@@ -60,13 +62,13 @@ export class Projector implements FeedFollower {
 
   constructor(options: ProjectorOptions) {
     this.options = options;
-    const { url, store, codec, log, batchSize, catalogue, lease } = options;
+    const { url, store, codec, log, batchSize, catalogue, lease, silenceMs } = options;
     this.feed = options.feed ?? new DirectFeed({ store, log, ...(batchSize && { batchSize }) });
     const tables = new Map(catalogue.projections.map((p) => [p.name, new ReadTable(p)]));
     const routes = routesOf(catalogue.projections, catalogue.announcers);
     const cachedRows = Math.max(LEAST_CACHED_ROWS, Math.floor(CACHED_ROWS / this.feed.partitions));
     const leases = { query: ((...args: [string]) => this.connections.query(...args)) as pg.Pool['query'] };
-    const shared = { url, codec, leases, catalogue, routes, tables, cachedRows, lease };
+    const shared = { url, codec, leases, catalogue, routes, tables, cachedRows, lease, silenceMs };
     this.partitions = checkpointsOf(this.feed).map((name, n) => new Partition(n, name, shared));
   }
 
@@ -156,7 +158,8 @@ export class Projector implements FeedFollower {
 
   private get connections(): pg.Pool {
     if (this.pool) return this.pool;
-    this.pool = new pg.Pool({ connectionString: this.options.url, max: 1, application_name: 'ledgerline-projector' });
+    const { url, silenceMs } = this.options;
+    this.pool = new pg.Pool({ ...promptConnection(url, 'ledgerline-projector', silenceMs), max: 1 });
     this.pool.on('error', () => {}); // an idle connection that dies is replaced at its next use
     return this.pool;
   }

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { connection } from '../../../libs/adapters/postgres/connection.ts';
 import { holdsLease, Lease, LeaseLost, type LeaseOptions } from '../../../libs/adapters/postgres/lease.ts';
 import type { AnyProjection } from '../../../libs/kernel/projection.ts';
 import type { Engine } from '../../shared/engine.ts';
@@ -78,11 +79,7 @@ export async function rebuild(
   projections: readonly AnyProjection[],
   options: RebuildOptions = {},
 ): Promise<Rebuilt> {
-  const client = new pg.Client({
-    connectionString: source.url,
-    application_name: 'ledgerline-rebuild',
-    keepAlive: true,
-  });
+  const client = new pg.Client(connection(source.url, 'ledgerline-rebuild'));
   client.on('error', () => {}); // its next query fails and says so
   await client.connect();
   try {

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { promptConnection } from './connection.ts';
 
 export interface Listener {
   /** Resolves when the first LISTEN stands. */
@@ -28,7 +29,7 @@ export function listen(url: string, channel: string, notified: (payload: string)
 
   const connect = async () => {
     timer = undefined;
-    const fresh = new pg.Client({ connectionString: url, application_name: 'ledgerline-listener', keepAlive: true });
+    const fresh = new pg.Client(promptConnection(url, 'ledgerline-listener'));
     let gone = false;
     const lost = () => {
       if (!gone) again();
