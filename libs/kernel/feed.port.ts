@@ -25,6 +25,11 @@ export interface FeedFollower {
   /** A partition is to be followed from here on: answers where it stands, undefined while another follower holds it. */
   take(partition: number): Promise<FeedPosition | undefined>;
   /**
+   * Whether all that it said it carried is known to be kept. False after something that can undo a commit which was not waited for, such
+   * as a crash of the database: the feed then asks `take` again, though nothing new has come.
+   */
+  isSure(partition: number): boolean;
+  /**
    * Carries a batch whose events all come after where the partition stands. When it throws, the feed asks `take` again before the next;
    * `TakenOver` is no failure.
    */

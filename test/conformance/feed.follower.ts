@@ -35,6 +35,8 @@ export class RecordingFollower implements FeedFollower {
   private readonly carried: Carried;
   /** `take 0`, `carry 0 <positions>`, `release 0`. */
   readonly calls: string[] = [];
+  /** Partitions of which it is not sure any more; it is again when it is asked where it stands. */
+  readonly unsure = new Set<number>();
   /** Called before a batch is kept; what it throws is thrown. */
   before: (partition: number, events: readonly LoggedEvent[]) => Promise<void> | void = () => {};
 
@@ -46,8 +48,13 @@ export class RecordingFollower implements FeedFollower {
     const one = this.carried.of(partition);
     if (one.owner && one.owner !== this) return undefined;
     this.calls.push(`take ${partition}`);
+    this.unsure.delete(partition);
     one.owner = this;
     return { position: one.events.at(-1)?.position ?? 0, ...(one.mark !== undefined && { mark: one.mark }) };
+  }
+
+  isSure(partition: number): boolean {
+    return !this.unsure.has(partition);
   }
 
   async carry(partition: number, { events, mark }: FeedBatch): Promise<void> {

@@ -124,6 +124,20 @@ function suite(kind: FeedKind): void {
     );
   });
 
+  test('a follower that is not sure of what it carried is asked where it stands, though nothing new has come', async () => {
+    const feed = subject.feed();
+    const follower = new RecordingFollower(carried);
+    await follow(follower, feed);
+    await append(...platforms(20));
+    await until(40);
+    for (let partition = 0; partition < feed.partitions; partition += 1) {
+      carried.events(partition).splice(1);
+      follower.unsure.add(partition);
+    }
+    await until(40);
+    expect(carried.all()).toEqual(await inLog());
+  });
+
   test('what another follower holds is asked for until it is free', async () => {
     const feed = subject.feed();
     const outsider = new RecordingFollower(carried);

@@ -72,6 +72,14 @@ export class Partition {
     this.lease = new Lease(options.leases, checkpoint, { role: 'projector', ...options.lease });
   }
 
+  /**
+   * Whether the connection lives on which everything was committed since `take`. The commits are not waited for, so that a crash of the
+   * server undoes the last ones; it ends the connection too.
+   */
+  get isSure(): boolean {
+    return this.client !== undefined;
+  }
+
   /** Takes the lease and looks where the tables stand; undefined while another projector holds it. */
   async take(): Promise<FeedPosition | undefined> {
     this.forget();

@@ -108,6 +108,18 @@ describe('a projector that is stopped', () => {
   });
 });
 
+test('what a crash of the database undid is carried again, though nothing new has come', async () => {
+  const projector = await log.start({ lease });
+  await log.deposits(9);
+  await becomes(() => projector.position, 10);
+  const rows = await dump(log.pool, log.tables);
+  await log.pool.query(`TRUNCATE ${log.tables.join(', ')}; UPDATE checkpoints SET position = 0`);
+  await log.pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                         WHERE datname = current_database() AND application_name = 'ledgerline-projector'`);
+  await becomes(async () => JSON.stringify(await log.checkpoints()), '{"live":10}');
+  expect(await dump(log.pool, log.tables)).toEqual(rows);
+});
+
 describe('a database that takes connections and says nothing', () => {
   let gate: Gate;
   let url: string;

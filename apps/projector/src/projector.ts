@@ -105,6 +105,10 @@ export class Projector implements FeedFollower {
     }
   }
 
+  isSure(partition: number): boolean {
+    return this.partitions[partition]!.isSure;
+  }
+
   async carry(partition: number, batch: FeedBatch): Promise<void> {
     const started = performance.now();
     const before = this.partitions[partition]!.position;

@@ -190,6 +190,7 @@ class Session {
   }
 
   private joined(mine: readonly number[], consumer: GroupConsumer): void {
+    if (this.over.signal.aborted) return; // the partitions may be the next consumer's already
     this.consumer = consumer;
     this.generation += 1;
     this.heardAt.clear();

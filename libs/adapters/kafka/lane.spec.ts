@@ -50,6 +50,17 @@ test('carries in batches, each with the offset to go on from', async () => {
   expect(carried.of(1).mark).toBe('50');
 });
 
+test('a follower that is not sure of what it carried is asked where it stands, even for messages that are old', async () => {
+  await lane.take();
+  await lane.accept(placed(sent()));
+  carried.events(1).splice(3);
+  follower.unsure.add(1);
+  expect(await lane.accept(placed([{ position: 28, previous: 28 }], 10))).toBe('lost');
+  expect([await lane.take(), lane.failure]).toEqual([{ position: 7, mark: '10' }, undefined]);
+  expect(await lane.accept(placed([{ position: 28, previous: 28 }], 10))).toBe('accepted');
+  expect(positions()).toEqual(all);
+});
+
 test('refuses while it has not taken the partition, or has given it back', async () => {
   expect(await lane.accept(placed(sent()))).toBe('refused');
   await lane.take();

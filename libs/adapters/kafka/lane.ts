@@ -14,8 +14,8 @@ export interface LaneOptions {
 }
 
 /**
- * What a lane did with messages: `lost` when another follower has taken the partition over, `refused` when it is not taken or the follower
- * threw; nothing may be concluded then.
+ * What a lane did with messages: `lost` when another follower has taken the partition over, or this one is not sure of what it carried;
+ * `refused` when it is not taken or the follower threw. Nothing may be concluded then.
  */
 export type Accepted = 'accepted' | 'lost' | 'refused';
 
@@ -67,6 +67,10 @@ export class PartitionLane {
   accept(messages: readonly PlacedMessage[], alive: () => Promise<void> = async () => {}): Promise<Accepted> {
     return this.alone(async () => {
       if (!this.standing) return 'refused';
+      if (!this.options.follower.isSure(this.partition)) {
+        this.standing = undefined;
+        return 'lost';
+      }
       try {
         for (const step of this.steps(messages)) {
           await (step.missingUpTo === undefined

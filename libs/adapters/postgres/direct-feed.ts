@@ -101,11 +101,11 @@ class Following implements RunningFeed {
     await this.follower.release(0);
   }
 
-  /** Until it is stopped, or the follower cannot carry. */
+  /** Until it is stopped, or the follower cannot carry, or is not sure of what it has carried. */
   private async carryFrom({ position }: FeedPosition): Promise<void> {
     const { batchSize = 1_000 } = this.options;
     let after = position;
-    while (this.running) {
+    while (this.running && this.follower.isSure(0)) {
       const { events, upTo } = await this.read(after, batchSize);
       if (events.length > 0) await this.follower.carry(0, { events });
       this.failure = undefined;
