@@ -5,6 +5,7 @@ import { createLogger } from '../../libs/runtime/http/logging.ts';
 import { freePort } from '../../test/bench/program.ts';
 import { freshDatabase, type TestDatabase } from '../../test/database.ts';
 import { eventually } from '../../test/eventually.ts';
+import { Gate } from '../../test/gate.ts';
 import { openEngine } from './engine.ts';
 import { isUnreachable } from './reachable.ts';
 
@@ -35,4 +36,20 @@ test('an engine whose event store cannot be reached says so, and leaves no conne
   const error = await openEngine({ ...options, esdbUrl }).catch((thrown: unknown) => thrown);
   expect(isUnreachable(error)).toBe(true);
   expect(await eventually(others, (count) => count === 0)).toBe(0);
+});
+
+test('a database that takes connections and says nothing cannot be reached, until it answers again', async () => {
+  const { gate, url } = await Gate.before(database.url);
+  const options = { masterKey: randomBytes(32), logger: createLogger({ level: 'silent' }), silenceMs: 300 };
+  const engine = await openEngine({ ...options, databaseUrl: url });
+  const asked = () => engine.pool.query('SELECT 1').then(({ rowCount }) => rowCount, isUnreachable);
+  try {
+    gate.silence();
+    expect([await asked(), await asked()]).toEqual([true, true]); // on a connection that there was, and on a new one
+    gate.open();
+    expect(await asked()).toBe(1);
+  } finally {
+    await engine.close();
+    await gate.close();
+  }
 });

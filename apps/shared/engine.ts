@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import { connection } from '../../libs/adapters/postgres/connection.ts';
+import { connection, promptConnection } from '../../libs/adapters/postgres/connection.ts';
 import { type Listener, listen } from '../../libs/adapters/postgres/listen.ts';
 import { PostgresSubjectKeys } from '../../libs/adapters/postgres/subject-keys.ts';
 import { deciders } from '../../libs/domain/index.ts';
@@ -30,6 +30,8 @@ export interface EngineOptions {
   partitions?: Partitions;
   /** Told after each commit what it held and how long it took, for metrics. */
   flushed?: (flush: { appends: number; events: number; ms: number }) => void;
+  /** For how long PostgreSQL may say nothing to a question; absent: for as long as it takes to answer an operator's. */
+  silenceMs?: number;
 }
 
 /** Everything that every role stands on: the log, the write path, the reads. */
@@ -67,9 +69,10 @@ export async function openEngine({
   clock: wall = systemClock,
   partitions = onePartition,
   flushed,
+  silenceMs,
 }: EngineOptions): Promise<Engine> {
   await migrate(url);
-  const { pool, db, endPool } = openPool(url, logger);
+  const { pool, db, endPool } = openPool(url, logger, silenceMs);
   const log = (level: 'info' | 'warn' | 'error', message: string, error?: unknown) =>
     logger[level]({ err: error }, message);
   const { store, answers } = await openStore({ esdbUrl, url, pool, log });
@@ -123,8 +126,10 @@ export async function openEngine({
   };
 }
 
-function openPool(url: string, logger: Logger) {
-  const pool = new pg.Pool({ ...connection(url, 'ledgerline'), max: 10 });
+function openPool(url: string, logger: Logger, silenceMs: number | undefined) {
+  const options =
+    silenceMs === undefined ? connection(url, 'ledgerline') : promptConnection(url, 'ledgerline', silenceMs);
+  const pool = new pg.Pool({ ...options, max: 10 });
   let isEnding = false;
   pool.on('error', ({ message }) => {
     if (!isEnding) logger.warn({ reason: message }, 'an idle database connection was lost');

@@ -16,7 +16,7 @@ export function isUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code, type } = error as { code?: unknown; type?: unknown };
   if (UNREACHABLE.has(code) || UNREACHABLE.has(type)) return true;
-  if (/^(Connection terminated|timeout expired|timeout exceeded)/i.test(error.message)) return true;
+  if (/^(Connection terminated|timeout expired|timeout exceeded|Query read timeout)/i.test(error.message)) return true;
   if (error instanceof AggregateError) return error.errors.some(isUnreachable);
   return isUnreachable(error.cause);
 }

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import express from 'express';
+import { SILENCE_MS } from '../../libs/adapters/postgres/connection.ts';
 import { type Config, loadConfig, type Role } from '../../libs/runtime/config.ts';
 import { type HealthCheck, healthHandler, readyHandler } from '../../libs/runtime/http/health.ts';
 import { createLogger, type Logger } from '../../libs/runtime/http/logging.ts';
@@ -109,6 +110,7 @@ class RoleProgram {
         logger,
         partitions: partitionsOf(config.kafka),
         flushed: metrics.flushed,
+        silenceMs: SILENCE_MS,
       });
     const engine = await untilReachable(open, { waiting, signal });
     cleanups.push(() => engine.close());

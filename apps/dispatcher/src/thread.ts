@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import pg from 'pg';
-import { connection } from '../../../libs/adapters/postgres/connection.ts';
+import { promptConnection } from '../../../libs/adapters/postgres/connection.ts';
 import { PostgresSubjectKeys } from '../../../libs/adapters/postgres/subject-keys.ts';
 import { deciders } from '../../../libs/domain/index.ts';
 import { EventCodec } from '../../../libs/runtime/codec.ts';
@@ -16,7 +16,7 @@ const { url, esdbUrl, masterKey, allowPrivateTargets, graceMs } = workerData as 
 const parent = parentPort!;
 const tell = (message: ThreadMessage) => parent.postMessage(message);
 
-const pool = new pg.Pool({ ...connection(url, 'ledgerline-dispatcher'), max: 1 });
+const pool = new pg.Pool({ ...promptConnection(url, 'ledgerline-dispatcher'), max: 1 });
 pool.on('error', () => {}); // an idle connection that dies is replaced at its next use
 const log = (level: 'info' | 'warn' | 'error', message: string, error?: unknown) =>
   tell({ type: 'log', level, message, error });

@@ -1,3 +1,4 @@
+import { SILENCE_MS } from '../../../libs/adapters/postgres/connection.ts';
 import type { BootstrapCredentials } from '../../../libs/adapters/postgres/master-key.ts';
 import type { Config } from '../../../libs/runtime/config.ts';
 import { startApi } from '../../api/src/part.ts';
@@ -36,6 +37,7 @@ export async function startRoles(
     logger,
     partitions: partitionsOf(config.kafka),
     flushed: metrics.flushed,
+    silenceMs: SILENCE_MS,
   });
   cleanups.push(() => engine.close());
   metrics.watch(engine);
