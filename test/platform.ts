@@ -73,6 +73,8 @@ export interface TestPlatformOptions {
 
 /** To begin with: joining a group of Kafka consumers takes seconds on a busy machine. */
 const FEED_PATIENCE_MS = 60_000;
+/** A read of a resource that was just made waits for it, however busy the machine is. */
+const READ_PATIENCE_MS = 10_000;
 
 /** Starts everything in this process on a fresh database; quiet unless something is wrong. */
 export async function startTestPlatform(options: TestPlatformOptions = {}): Promise<TestPlatform> {
@@ -84,7 +86,15 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
   const { clock } = options;
   const partitions = partitionsOf(kafka);
   const openOne = () =>
-    openEngine({ databaseUrl: database.url, esdbUrl, masterKey, logger, partitions, ...(clock && { clock }) });
+    openEngine({
+      databaseUrl: database.url,
+      esdbUrl,
+      masterKey,
+      logger,
+      partitions,
+      readWaitMs: READ_PATIENCE_MS,
+      ...(clock && { clock }),
+    });
   const engine = await openOne();
   await prepareReadTables(engine.pool, projections);
   const feeding = await startFeed(engine, kafka);

@@ -32,6 +32,8 @@ export interface EngineOptions {
   flushed?: (flush: { appends: number; events: number; ms: number }) => void;
   /** For how long PostgreSQL may say nothing to a question; absent: for as long as it takes to answer an operator's. */
   silenceMs?: number;
+  /** How long a read waits for what was written before; tests on a busy machine are more patient. */
+  readWaitMs?: number;
 }
 
 /** Everything that every role stands on: the log, the write path, the reads. */
@@ -70,6 +72,7 @@ export async function openEngine({
   partitions = onePartition,
   flushed,
   silenceMs,
+  readWaitMs,
 }: EngineOptions): Promise<Engine> {
   await migrate(url);
   const { pool, db, endPool } = openPool(url, logger, silenceMs);
@@ -79,7 +82,7 @@ export async function openEngine({
   const keys = new PostgresSubjectKeys(pool, masterKey);
   const clock = platformClocks(wall, (): WritePath => writePath);
   const codec = new EventCodec(deciders, keys, {}, (tenant, aheadMs) => clock.learn(tenant, aheadMs));
-  const readModel = new ReadModel(pool, db, partitions);
+  const readModel = new ReadModel(pool, db, partitions, readWaitMs);
   const writePath = new WritePath({
     store,
     codec,

@@ -56,14 +56,16 @@ export class ReadModel {
   private readonly projectedBy: number[];
   /** Those on whose behalf a read has waited in vain. */
   private readonly impatient = new WeakSet<Tenant>();
+  private readonly waitMs: number;
   private waiting: { partition: number | undefined; position: number; done: () => void }[] = [];
   /** Position up to which the read tables are known to have come, in the partition that is furthest. */
   projected = 0;
 
-  constructor(pool: pg.Pool, db: Kysely<ReadTables>, partitions = onePartition) {
+  constructor(pool: pg.Pool, db: Kysely<ReadTables>, partitions = onePartition, waitMs = WAIT_MS) {
     this.pool = pool;
     this.db = db;
     this.partitions = partitions;
+    this.waitMs = waitMs;
     this.projectedBy = Array(partitions.partitions).fill(0);
   }
 
@@ -116,7 +118,7 @@ export class ReadModel {
       const timer = setTimeout(() => {
         this.waiting = this.waiting.filter((one) => one !== waiter);
         resolve(false);
-      }, WAIT_MS);
+      }, this.waitMs);
       this.waiting.push(waiter);
     });
   }
