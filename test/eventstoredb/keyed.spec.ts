@@ -12,6 +12,7 @@ import { RoleDeployment } from '../roles/deployment.ts';
 import { startEventStoreServer, type TestServer } from './server.ts';
 
 const OTHERS = 5_000;
+const PATIENCE_MS = 60_000;
 
 let server: TestServer;
 let platform: TestPlatform;
@@ -54,21 +55,26 @@ async function others(count: number): Promise<void> {
   for (let i = 0; i < count; i += 500) await Promise.all(Array.from({ length: 500 }, deposit));
 }
 
-/** Answers of keyed requests cannot be written until the function given back is called, which also forgets those that waited. */
-async function holdAnswersBack(): Promise<() => Promise<void>> {
+/** Answers of keyed requests cannot be written until `release` is called, which also forgets those that waited. */
+async function holdAnswersBack(): Promise<{ awaited: () => Promise<void>; release: () => Promise<void> }> {
   const holder = new pg.Client({ connectionString: platform.engine.url });
   await holder.connect();
   await holder.query('BEGIN');
   await holder.query('LOCK TABLE keyed_answers IN EXCLUSIVE MODE');
-  return async () => {
-    const waiting = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    const { rows } = await eventually(
-      () => holder.query(waiting),
-      (found) => found.rows.length > 0,
+  const waiting = async () => {
+    const { rows } = await holder.query<{ pid: number }>(
+      `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
     );
-    for (const { pid } of rows) await holder.query('SELECT pg_terminate_backend($1)', [pid]);
-    await holder.query('ROLLBACK');
-    await holder.end();
+    return rows.map(({ pid }) => pid);
+  };
+  return {
+    async awaited() {
+      await eventually(waiting, (pids) => pids.length > 0, PATIENCE_MS);
+    },
+    async release() {
+      for (const pid of await waiting()) await holder.query('SELECT pg_terminate_backend($1)', [pid]);
+      await holder.end(); // and with it the transaction
+    },
   };
 }
 
@@ -76,7 +82,8 @@ test('a process that dies between append and answer leaves one credit, however m
   const key = randomUUID();
   const api = await apart.start('api');
   await api.untilReady();
-  const release = await holdAnswersBack();
+  const answers = await holdAnswersBack();
+  cleanUps.push(answers.release);
   const headers = {
     authorization: basic(platform.credentials),
     'content-type': 'application/json',
@@ -87,10 +94,12 @@ test('a process that dies between append and answer leaves one credit, however m
   await eventually(
     async () => deposits(),
     (count) => count === 1,
-    60_000,
+    PATIENCE_MS,
   );
+  await answers.awaited();
   await api.kill();
-  await release();
+  await answers.release();
+  cleanUps.pop();
   expect(await lost).toBe('lost');
   expect((await platform.engine.pool.query('SELECT 1 FROM keyed_answers')).rowCount).toBe(0);
 
