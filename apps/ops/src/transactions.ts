@@ -189,7 +189,5 @@ function setAside(net: Map<string, bigint>, state: PaymentState): void {
     add(net, `suspense:${terms.sendingCurrency}`, minor);
     return;
   }
-  const to =
-    isPayout && isSettled && !isForPlatform(state) ? destinationOf(state) : `suspense:${terms.receivingCurrency}`;
-  carryOut(net, state, to, isFeeCredited);
+  carryOut(net, state, `suspense:${terms.receivingCurrency}`, isFeeCredited);
 }

@@ -127,12 +127,10 @@ export function strandedEntries(payment: PaymentState): Entry[] {
   if (receivedMinor !== undefined && !isBroughtIn(payment)) return [aside(sendingCurrency, receivedMinor)];
   const isPayout = destination.kind !== 'INTERNAL';
   if (isPayout && source.kind === 'INTERNAL' && !isSettled) return []; // it was only reserved
-  // A rail keeps what cannot return; another platform has given it back, in its own books too.
-  const isAway = isPayout && isSettled;
-  const isGivenBack = isAway && isForPlatform(payment);
+  const cameBack = isPayout && isSettled ? reversed([outward(payment)]) : []; // from the rail, or from the other platform
   return [
-    ...(isGivenBack ? reversed([outward(payment)]) : []),
-    ...(isAway && !isGivenBack ? [] : [aside(receivingCurrency, receivingMinor)]),
+    ...cameBack,
+    aside(receivingCurrency, receivingMinor),
     ...(platformFeeMinor > 0n && !isFeeCredited ? [aside(sendingCurrency, platformFeeMinor)] : []),
   ];
 }

@@ -156,7 +156,7 @@ function returning(state: PaymentState): Command[] {
   return [state.isSettled ? new CreditAccount(refundLeg(state)) : new VoidFunds(reservationLeg(state))];
 }
 
-/** A reservation goes to suspense; settled money that cannot return is where its rail left it. */
+/** A reservation goes to suspense by the account's own event; what is in transit, or comes back into it, by the payment's. */
 const settingAside = (state: PaymentState): Command[] =>
   state.source.kind === 'INTERNAL' && !state.isSettled ? [new PostFunds(suspenseLeg(state))] : [];
 

@@ -143,7 +143,7 @@ describe('a quote', () => {
   });
 });
 
-test('what came back for an account that is closed by then is set aside: a rail keeps it, another platform has given it back', () => {
+test('what came back for an account that is closed by then is set aside, from a rail as from another platform', () => {
   const setAside = (destination: object) =>
     given(
       payment,
@@ -160,15 +160,17 @@ test('what came back for an account that is closed by then is set aside: a rail 
       fact('RefundAccepted'),
       fact('RefundRefused'),
     ).when(new SettleRefund({ paymentId }));
-  setAside({}).leadsTo(fact('RefundFailed'));
   const entry = { currency: 'USD', amountMinor: 10_000n };
-  setAside({ kind: 'UMA', uma: { kind: 'HERE', tenantId: 'q.sandbox', customerId: 'bob' } }).leadsTo(
+  const asideFrom = (outside: string) =>
     fact('RefundFailed', {
       entries: [
-        { from: 'clearing:USD', to: 'transit:USD', ...entry },
+        { from: `${outside}:USD`, to: 'transit:USD', ...entry },
         { from: 'transit:USD', to: 'suspense:USD', ...entry },
       ],
-    }),
+    });
+  setAside({}).leadsTo(asideFrom('rail'));
+  setAside({ kind: 'UMA', uma: { kind: 'HERE', tenantId: 'q.sandbox', customerId: 'bob' } }).leadsTo(
+    asideFrom('clearing'),
   );
 });
 
