@@ -8,6 +8,7 @@ import * as deadLetters from './0005_dead_letters.ts';
 import * as relays from './0006_relays.ts';
 import * as keyReservations from './0007_key_reservations.ts';
 import * as sandboxClocks from './0008_sandbox_clocks.ts';
+import * as shortStreams from './0009_short_streams.ts';
 
 const migrations: Record<string, Migration> = {
   '0001_event_log': eventLog,
@@ -18,6 +19,7 @@ const migrations: Record<string, Migration> = {
   '0006_relays': relays,
   '0007_key_reservations': keyReservations,
   '0008_sandbox_clocks': sandboxClocks,
+  '0009_short_streams': shortStreams,
 };
 
 /** The migrations that a database has not had yet, oldest first. It is not changed. */

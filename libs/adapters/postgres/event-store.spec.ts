@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { migrate } from '../../../migrations/index.ts';
 import { freshDatabase, type TestDatabase } from '../../../test/database.ts';
@@ -97,23 +97,40 @@ test('a write that waits for the lock longer than its deadline is ended on the s
   await store.close();
 });
 
-test('streams are read by the index, however little the planner knows of the log', async () => {
-  const one = new pg.Pool({ connectionString: database.url, max: 1 });
-  const store = new PostgresEventStore(database.url, one);
-  const names = Array.from({ length: 30_000 }, (_, n) => `long-${n}`);
+describe('streams are read by the index', () => {
   const event = () => ({ id: randomUUID(), type: 'Happened', payload: `"${'x'.repeat(200)}"`, metadata: '{}' });
-  await store.append(names.map((name) => ({ ...append(name), events: [event()] })));
-  await one.query('SET plan_cache_mode = force_generic_plan');
-  await one.query('BEGIN');
-  const found = await store.loadStreams(['long-7', 'long-2999', 'nobody']);
-  const { rows } = await one.query(`SELECT seq_scan FROM pg_stat_xact_user_tables WHERE relname = 'events'`);
-  await one.query('COMMIT');
-  expect([...found].map(([name, { events }]) => [name, events.length])).toEqual([
-    ['long-7', 1],
-    ['long-2999', 1],
-    ['nobody', 0],
-  ]);
-  expect(rows).toEqual([{ seq_scan: '0' }]);
-  await store.close();
-  await one.end();
+  const logs = {
+    'when the planner knows nothing of the log': async () => {},
+    'when all that it knows is one stream': async (store: PostgresEventStore, one: pg.Pool) => {
+      await store.append([{ ...append('only'), events: Array.from({ length: 3_000 }, event) }]);
+      await one.query('ANALYZE events');
+    },
+  };
+
+  test.each(Object.entries(logs))('%s', async (_, begin) => {
+    const fresh = await freshDatabase();
+    const one = new pg.Pool({ connectionString: fresh.url, max: 1 });
+    const store = new PostgresEventStore(fresh.url, one);
+    try {
+      await migrate(fresh.url);
+      await one.query('ALTER TABLE events SET (autovacuum_enabled = false)');
+      await begin(store, one);
+      const names = Array.from({ length: 30_000 }, (_, n) => `long-${n}`);
+      await store.append(names.map((name) => ({ ...append(name), events: [event()] })));
+      await one.query('SET plan_cache_mode = force_generic_plan');
+      await one.query('BEGIN');
+      const found = await store.loadStreams(['long-7', 'long-2999', 'nobody']);
+      const read = [await store.readStream('long-7', -1), await store.readStreamSince('long-2999', 0)];
+      const { rows } = await one.query(`SELECT seq_scan FROM pg_stat_xact_user_tables WHERE relname = 'events'`);
+      await one.query('COMMIT');
+      const counts = [...found].map(([name, { events }]) => [name, events.length]);
+      expect(counts).toEqual(Object.entries({ 'long-7': 1, 'long-2999': 1, nobody: 0 }));
+      expect(read.map(({ length }) => length)).toEqual([1, 1]);
+      expect(rows).toEqual([{ seq_scan: '0' }]);
+    } finally {
+      await store.close();
+      await one.end();
+      await fresh.drop();
+    }
+  });
 });
