@@ -147,7 +147,7 @@ function namedIn(text: string): string[] {
   );
 }
 
-const FUNCTIONS = new Set(['sum', 'max', 'min', 'rate', 'increase', 'histogram_quantile']);
+const FUNCTIONS = new Set(['sum', 'max', 'min', 'rate', 'increase', 'histogram_quantile', 'max_over_time', 'unless']);
 
 describe('a role', () => {
   test('comes up before its database does, and says that it waits', async () => {

@@ -76,20 +76,22 @@ function impatient(databaseUrl: string): string {
 
 async function* folder({ dataDir, databaseUrl, masterKey }: Config): AsyncGenerator<Diagnosis> {
   const exists = await stat(dataDir).catch(() => undefined);
+  const isNeeded = databaseUrl === undefined || masterKey === undefined;
   if (!exists) {
-    const isNeeded = databaseUrl === undefined || masterKey === undefined;
     if (isNeeded) yield warn('data folder', `${dataDir} is not there yet`, 'The first start makes it.');
     return;
   }
-  try {
-    await access(dataDir, constants.R_OK | constants.W_OK);
-    yield ok('data folder', dataDir);
-  } catch {
+  const isWritable = await access(dataDir, constants.R_OK | constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+  if (isWritable) yield ok('data folder', dataDir);
+  else if (isNeeded)
     yield fail('data folder', `${dataDir} cannot be written`, 'Give it to the user that runs the platform.');
-  }
   const keys = await stat(path.join(dataDir, 'keys')).catch(() => undefined);
   if (keys && (keys.mode & 0o077) !== 0)
     yield fail('keys', `${path.join(dataDir, 'keys')} can be read by others`, 'chmod -R go= on it.');
+  if (!isWritable && !isNeeded) return; // a container's read-only folder, in which nothing is kept
   const { bavail, bsize } = await statfs(dataDir);
   yield disk((bavail * bsize) / MB);
 }

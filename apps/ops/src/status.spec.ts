@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -136,6 +137,17 @@ describe('doctor', () => {
     expect(nowhere.out).not.toContain('secret');
     const other = await runOps(['doctor', '--json'], settings({ MASTER_KEY: Buffer.alloc(32, 8).toString('hex') }));
     expect([other.code, outcomes(other.out)['master key']]).toEqual([1, 'fail']);
+  });
+
+  const asUser = process.getuid?.() === 0 ? test.skip : test; // root may write anywhere
+  asUser('asks for a folder that can be written only when something is kept there', async () => {
+    const readOnly = await mkdtemp(path.join(tmpdir(), 'ledgerline-read-only-'));
+    await chmod(readOnly, 0o500);
+    const inIt = outcomes((await runOps(['doctor', '--json'], settings({ DATA_DIR: readOnly }))).out);
+    expect([inIt['data folder'], inIt.disk]).toEqual([undefined, undefined]);
+    const keyInIt = settings({ DATA_DIR: readOnly, MASTER_KEY: '' });
+    expect(outcomes((await runOps(['doctor', '--json'], keyInIt)).out)['data folder']).toBe('fail');
+    await rm(readOnly, { recursive: true });
   });
 
   test('sees migrations that are to come and does not run them; migrate does', async () => {

@@ -108,14 +108,23 @@ export function observeRequests(logger: Logger, count: (answered: Answered) => v
       const status = res.writableFinished ? res.statusCode : 499;
       const answered = { method: req.method, route: routeOf(req), status, seconds };
       count(answered);
-      const level = status >= 500 && status !== 501 ? 'error' : status >= 400 ? 'warn' : 'info';
-      if (!logger.isLevelEnabled(level)) return;
       const { method, route } = answered;
+      const level = levelOf(status, route);
+      if (!logger.isLevelEnabled(level)) return;
       const durationMs = Math.round(seconds * 10_000) / 10;
       logger[level]({ method, route, status, durationMs, requestId, platform: platformOf(req) }, 'request');
     });
     next();
   };
+}
+
+/** What watches a process asks for these every few seconds: answers that are well would drown the others. */
+const WATCHED = ['/healthz', '/readyz', '/metrics'];
+
+function levelOf(status: number, route: string): 'debug' | 'info' | 'warn' | 'error' {
+  if (status >= 500 && status !== 501) return 'error';
+  if (status >= 400) return 'warn';
+  return WATCHED.includes(route) ? 'debug' : 'info';
 }
 
 /** Authentication attaches the caller. */
