@@ -85,16 +85,8 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
   const { esdbUrl, kafka } = servers;
   const { clock } = options;
   const partitions = partitionsOf(kafka);
-  const openOne = () =>
-    openEngine({
-      databaseUrl: database.url,
-      esdbUrl,
-      masterKey,
-      logger,
-      partitions,
-      readWaitMs: READ_PATIENCE_MS,
-      ...(clock && { clock }),
-    });
+  const common = { esdbUrl, partitions, logger, readWaitMs: READ_PATIENCE_MS, ...(clock && { clock }) };
+  const openOne = () => openEngine({ databaseUrl: database.url, masterKey, ...common });
   const engine = await openOne();
   await prepareReadTables(engine.pool, projections);
   const feeding = await startFeed(engine, kafka);

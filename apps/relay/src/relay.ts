@@ -80,16 +80,14 @@ export class Relay {
     const { signal } = this.stopping;
     let pause = 0;
     while (!signal.aborted) {
+      const before = this.progressAt;
       try {
         this.unsubscribe ??= await this.options.store.subscribe(() => {
           this.isWoken = true;
           this.wake();
         });
         if (!(await this.lease.tryAcquire())) this.failure = undefined; // another one is at work
-        await this.lease.run(async (held, lost) => {
-          pause = 0;
-          await this.lead(held, lost);
-        }, signal);
+        await this.lease.run((held, lost) => this.lead(held, lost), signal);
       } catch (error) {
         if (error instanceof LeaseLost)
           this.options.log('warn', `another relay goes on; this one was at ${this.position}`);
@@ -98,6 +96,7 @@ export class Relay {
           this.options.log('error', `the relay stands at position ${this.position}`, error);
         }
       }
+      if (this.progressAt !== before) pause = 0;
       pause = Math.min(Math.max(pause * 2, FIRST_PAUSE_MS), MAX_PAUSE_MS);
       await this.sleep(pause, (end) => (this.hurry = end));
     }

@@ -76,10 +76,11 @@ describe('redaction', () => {
 describe('the access log', () => {
   test('one line a request: the template, never the path; the level by status', async () => {
     const { logger, entries } = recorder('info');
-    const app = await startThings(logger);
+    const app = await startThings(logger, [{ name: 'database', check: async () => 'away' }]);
     const base = '/2025-10-13';
     const agent = request(app.getHttpServer());
     await agent.get('/healthz'); // asked for again and again: no line when it is well
+    await agent.get('/readyz');
     await agent.get(`${base}/customers/Customer:1?reference=x`).set('X-Request-Id', 'r-1');
     await agent.get(`${base}/nope/Customer:1`);
     await agent.get(`${base}/fail/500`).set('Authorization', 'Basic cGxhbnRlZDpzZWNyZXQ=');
@@ -87,12 +88,13 @@ describe('the access log', () => {
     const lines = entries().filter(({ msg }) => msg === 'request');
     expect(lines.map(({ level, method, route, status, platform }) => [level, method, route, status, platform])).toEqual(
       [
+        ['warn', 'GET', '/readyz', 503, undefined],
         ['info', 'GET', `${base}/customers/:customerId`, 200, undefined],
         ['warn', 'GET', 'unmatched', 404, undefined],
         ['error', 'GET', `${base}/fail/:how`, 500, 'Platform-1'],
       ],
     );
-    expect(lines[0]).toMatchObject({ requestId: 'r-1', durationMs: expect.any(Number) });
+    expect(lines[1]).toMatchObject({ requestId: 'r-1', durationMs: expect.any(Number) });
     expect(entries().some(({ msg }) => msg === 'request failed')).toBe(true);
     expect(JSON.stringify(entries())).not.toMatch(/Customer:1|cGxhbnRlZDpzZWNyZXQ/);
   });

@@ -118,13 +118,14 @@ export function observeRequests(logger: Logger, count: (answered: Answered) => v
   };
 }
 
-/** What watches a process asks for these every few seconds: answers that are well would drown the others. */
+/** What watches a process asks for these every few seconds: answers that are well would drown the others, "not ready" is no error. */
 const WATCHED = ['/healthz', '/readyz', '/metrics'];
 
 function levelOf(status: number, route: string): 'debug' | 'info' | 'warn' | 'error' {
-  if (status >= 500 && status !== 501) return 'error';
+  const isWatched = WATCHED.includes(route);
+  if (status >= 500 && status !== 501 && !isWatched) return 'error';
   if (status >= 400) return 'warn';
-  return WATCHED.includes(route) ? 'debug' : 'info';
+  return isWatched ? 'debug' : 'info';
 }
 
 /** Authentication attaches the caller. */
