@@ -5,6 +5,8 @@ import { reject } from '../../libs/kernel/errors.ts';
 import { newExchange } from '../../libs/runtime/http/exchange.ts';
 
 const CLOSE_IDLE_EVERY_MS = 50;
+/** Longer than load balancers keep an idle connection (60 s): they end it, so that no request meets one that is just being closed. */
+const KEEP_ALIVE_MS = 65_000;
 
 /**
  * The listening port of the platform, there before anything else: a taken port is found out before anything is started, and whoever
@@ -19,7 +21,9 @@ export class Front {
   private isClosing = false;
 
   constructor() {
-    this.server = createServer(this.exchange, (request, response) => this.notYet(request, response));
+    this.server = createServer({ ...this.exchange, keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) =>
+      this.notYet(request, response),
+    );
   }
 
   /** Takes the port; 0 takes any free one. Answers which it is. */

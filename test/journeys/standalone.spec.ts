@@ -115,6 +115,7 @@ describe('npm start', () => {
     expect(String((await once(curl.stdout, 'data'))[0])).toBe('200');
     expect((await fetch(`${first.url}/docs`)).status).toBe(200);
     const ready = await fetch(`${first.url}/readyz`);
+    expect(ready.headers.get('keep-alive')).toBe('timeout=65');
     expect([ready.status, await ready.json()]).toEqual([
       200,
       { status: 'ok', checks: { database: 'ok', projection: 'ok', processes: 'ok' } },
