@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 
 export type Log = (level: 'info' | 'warn' | 'error', message: string, error?: unknown) => void;
@@ -17,6 +18,8 @@ export interface ThreadOptions<Message> {
   died?: (failure: string) => void;
 }
 
+/** Of a thread's young generation: it has a batch in hand, not hundreds of requests. */
+const YOUNG_MB = 24;
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5_000;
 const STOP_PATIENCE_MS = 10_000;
@@ -35,7 +38,8 @@ export class SupervisedThread<Message extends { type: string }> {
 
   start(): void {
     const { program, workerData, name, log, told } = this.options;
-    const thread = new Worker(program, { workerData });
+    setFlagsFromString('--max-semi-space-size=0'); // what the program was started with is for its own thread only
+    const thread = new Worker(program, { workerData, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } });
     this.thread = thread;
     thread.on('message', (message: Message | LogMessage) => {
       if (message.type === 'log')

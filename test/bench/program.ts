@@ -38,7 +38,7 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), ...upToR
 export async function startProgram(options: ProgramOptions): Promise<Program> {
   const { dataDir, port, env, nodeArgs = [], authorization } = options;
   const startMs = performance.now();
-  const child = spawn(process.execPath, [...nodeArgs, ...entry()], {
+  const child = spawn(process.execPath, [...(await flagsOfStart()), ...nodeArgs, ...entry()], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, NODE_OPTIONS: '', DATA_DIR: dataDir, PORT: String(port), LOG_LEVEL: 'error', ...env },
@@ -59,6 +59,14 @@ function entry(): string[] {
   if (!import.meta.url.endsWith('.ts'))
     return [fileURLToPath(new URL('../../apps/standalone/main.js', import.meta.url))];
   return ['--import', path.join(root, 'test/ts-loader.mjs'), path.join(root, 'apps/standalone/main.ts')];
+}
+
+/** What `npm start` gives to Node. */
+async function flagsOfStart(): Promise<string[]> {
+  const { scripts } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
+  return String(scripts.start)
+    .split(' ')
+    .filter((word) => word.startsWith('--'));
 }
 
 /** From `test/bench`, or from `dist/test/bench`. */
