@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { withDeadline } from '../../../libs/adapters/deadline.ts';
 import { promptConnection } from '../../../libs/adapters/postgres/connection.ts';
 import {
   Lease,
@@ -218,10 +218,7 @@ export class Partition {
   /** Takes leave of the server, which may not be there any more. */
   private async disconnect(client = this.client): Promise<void> {
     if (this.client === client) this.client = undefined;
-    const patience = new AbortController();
-    const left = client?.end().catch(() => {});
-    await Promise.race([left, sleep(LEAVE_MS, undefined, { signal: patience.signal }).catch(() => {})]);
-    patience.abort();
+    if (client) await withDeadline(client.end(), LEAVE_MS, 'not closed').catch(() => {});
   }
 }
 

@@ -196,7 +196,7 @@ class Session {
     this.heardAt.clear();
     for (const lane of this.lanes) {
       if (mine.includes(lane.partition)) {
-        this.heardAt.set(lane.partition, performance.now());
+        this.heard(lane.partition);
         void this.begin(lane, this.generation, 0);
       } else {
         lane.release().catch((error: unknown) => {
@@ -214,10 +214,10 @@ class Session {
         const standing = await lane.take();
         if (standing && this.consumer && generation === this.generation) {
           await this.consumer.readFrom(lane.partition, standing.mark);
-          this.heardAt.set(lane.partition, performance.now());
+          this.heard(lane.partition);
           return;
         }
-        if (!standing && generation === this.generation) this.heardAt.set(lane.partition, performance.now());
+        if (!standing && generation === this.generation) this.heard(lane.partition);
       } catch (error) {
         this.options.log('warn', `partition ${lane.partition} could not be taken up`, error);
       }
@@ -237,7 +237,7 @@ class Session {
     try {
       const outcome = await lane.accept(messages, alive);
       if (outcome === 'accepted') {
-        this.heardAt.set(partition, performance.now());
+        this.heard(partition);
         this.failures.delete(partition);
         this.advanced();
         return true;
@@ -255,10 +255,14 @@ class Session {
     if (this.over.signal.aborted || generation !== this.generation) return;
     if (lane.failure !== undefined) log('error', `partition ${lane.partition} stands still: ${lane.failure}`);
     this.consumer?.hold(lane.partition);
-    this.heardAt.set(lane.partition, performance.now());
+    this.heard(lane.partition);
     const failures = (this.failures.get(lane.partition) ?? 0) + 1;
     this.failures.set(lane.partition, failures);
     void this.begin(lane, generation, Math.min(retryMs * 2 ** (failures - 1), MAX_PAUSE_MS));
+  }
+
+  private heard(partition: number): void {
+    this.heardAt.set(partition, performance.now());
   }
 
   /** A consumer that does nothing without saying why is given up. */

@@ -8,6 +8,7 @@ import {
   type Producer,
   type RetryOptions,
 } from 'kafkajs';
+import { withDeadline } from '../deadline.ts';
 import { decodeMessage, type FeedSink, type OutgoingMessage, type PlacedMessage } from './message.ts';
 
 /** How to reach the brokers. */
@@ -349,16 +350,4 @@ export function rounds(messages: readonly OutgoingMessage[], limitBytes = BATCH_
 /** Disconnects; a broker that does not answer does not hold it up. Whatever is lost with the connection is not needed any more. */
 async function closed(client: { disconnect(): Promise<void> }): Promise<void> {
   await withDeadline(client.disconnect(), CLOSE_MS, 'not closed').catch(() => {});
-}
-
-async function withDeadline<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} within ${ms / 1000} s`)), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
