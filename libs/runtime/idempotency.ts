@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto';
-import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestInterceptor } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { firstValueFrom, from, type Observable } from 'rxjs';
 import { Rejection, reject, rejectFields } from '../kernel/errors.ts';
 import type { KeyedAnswer, KeyedAnswers } from '../kernel/event-store.port.ts';
 import { type Caller, type CallerRequest, keyedAnswer, type RequestKey } from './caller.ts';
 import { KeyTaken } from './execute.ts';
-import { operationOf } from './http/operation.ts';
+import { operationOf, type Surrounded } from './http/operation.ts';
 import { LOG_HEAD, READ_POSITION } from './read-position.ts';
 import { Seal } from './seal.ts';
 
@@ -18,10 +17,11 @@ const PATIENCE_MS = 10_000;
 
 /**
  * Idempotency of every POST and PATCH with an `Idempotency-Key` (decision 15): the same key and body give the same answer again, another
- * body is a conflict, a refusal is not remembered. The answer is written by the write path in the commit that it rests on.
+ * body is a conflict, a refusal is not remembered. The answer is written by the write path in the commit that it rests on. A guard, after
+ * the authentication, that surrounds the handler (docs/why/requests.md).
  */
 @Injectable()
-export class Idempotency implements NestInterceptor {
+export class Idempotency implements CanActivate {
   private readonly underWay = new Map<string, Promise<unknown>>();
   private readonly answers: KeyedAnswers;
   private readonly seal: Seal;
@@ -37,9 +37,9 @@ export class Idempotency implements NestInterceptor {
     this.head = head;
   }
 
-  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+  canActivate(context: ExecutionContext): boolean {
     const http = context.switchToHttp();
-    const request = http.getRequest<Request & CallerRequest>();
+    const request = http.getRequest<Request & CallerRequest & Surrounded>();
     const header = request.headers['idempotency-key'];
     const operation = operationOf(context.getHandler());
     if (header === undefined && operation?.idempotent) {
@@ -47,13 +47,16 @@ export class Idempotency implements NestInterceptor {
         { field: 'Idempotency-Key', constraint: 'REQUIRED', message: 'The header Idempotency-Key is required.' },
       ]);
     }
-    if (header === undefined || !request.caller || (request.method !== 'POST' && request.method !== 'PATCH'))
-      return next.handle();
+    const { caller, method } = request;
+    if (header === undefined || !caller || (method !== 'POST' && method !== 'PATCH')) return true;
+    checkLength(String(header));
     const response = http.getResponse<Response>();
-    const key = keyOf(request, response, request.caller, String(header));
-    if (operation?.sealed) key.seal = this.seal;
-    const work = { key, response, caller: request.caller, next, isLookedUp: !operation?.keyedByCommit };
-    return from(this.keyed(work));
+    request.around = (handle) => {
+      const key = keyOf(request, response, caller, String(header));
+      if (operation?.sealed) key.seal = this.seal;
+      return this.keyed({ key, response, caller, handle, isLookedUp: !operation?.keyedByCommit });
+    };
+    return true;
   }
 
   private async keyed(work: KeyedWork): Promise<unknown> {
@@ -68,12 +71,12 @@ export class Idempotency implements NestInterceptor {
     return mine;
   }
 
-  private async once({ key, response, caller, next, isLookedUp }: KeyedWork): Promise<unknown> {
+  private async once({ key, response, caller, handle, isLookedUp }: KeyedWork): Promise<unknown> {
     const known = await this.begin(key, isLookedUp);
     if (known) return this.replay(known, key, response);
     caller.key = key;
     try {
-      const answer = await firstValueFrom(next.handle(), { defaultValue: undefined });
+      const answer = await handle();
       if (!key.isRecorded && !(await this.answers.remember(keyedAnswer(key, answer)))) throw new KeyTaken();
       return answer === undefined ? undefined : asSent(key.text!, response);
     } catch (error) {
@@ -115,7 +118,7 @@ interface KeyedWork {
   key: RequestKey;
   response: Response;
   caller: Caller;
-  next: CallHandler;
+  handle: () => Promise<unknown>;
   /** Whether the key is looked up before the work, not only by its commit. */
   isLookedUp: boolean;
 }
@@ -137,16 +140,19 @@ async function settledInTime(before: Promise<unknown>): Promise<void> {
   }
 }
 
+function checkLength(key: string): void {
+  if (key.length >= 1 && key.length <= MAX_KEY_LENGTH) return;
+  throw rejectFields([
+    {
+      field: 'Idempotency-Key',
+      constraint: key === '' ? 'MIN_LENGTH' : 'MAX_LENGTH',
+      message: 'Idempotency-Key must have 1 to 255 characters.',
+    },
+  ]);
+}
+
+/** After the route has set its status. */
 function keyOf(request: Request, response: Response, caller: Caller, key: string): RequestKey {
-  if (key.length < 1 || key.length > MAX_KEY_LENGTH) {
-    throw rejectFields([
-      {
-        field: 'Idempotency-Key',
-        constraint: key === '' ? 'MIN_LENGTH' : 'MAX_LENGTH',
-        message: 'Idempotency-Key must have 1 to 255 characters.',
-      },
-    ]);
-  }
   const path = request.path.replace(/%3A/gi, ':');
   return {
     hash: sha256(JSON.stringify([caller.tokenId, request.method, path, key])),

@@ -61,12 +61,25 @@ describe('memory of streams', () => {
       expect(state.coins).toEqual([1, 2, 3, 4, 5]);
     }
     expect(t.store.exclusive).toEqual([]);
-    await t.open();
+    t.start({ cacheSize: 10 });
+    for (const id of ids) await t.path.state(purse, id);
     t.store.loads.length = 0;
     await t.path.state(purse, ids.at(-1)!);
     expect(t.store.loads).toEqual([]);
     await t.path.state(purse, ids[0]!);
     expect(t.store.loads).toEqual([[`purse-${ids[0]}`]]);
+  });
+
+  test('streams that are made and then left alone do not push out those that are used again', async () => {
+    await t.open();
+    t.start({ cacheSize: 10 });
+    await t.path.state(purse, t.purseId);
+    for (let i = 0; i < 40; i += 1) {
+      await t.path.execute(purse, new OpenPurse({ purseId: randomUUID(), limit: 1 }), envelope());
+    }
+    t.store.loads.length = 0;
+    await t.path.state(purse, t.purseId);
+    expect(t.store.loads).toEqual([]);
   });
 
   test('streams wanted at the same moment are read together, once', async () => {

@@ -3,6 +3,7 @@ import { type Rejection, reject } from '../kernel/errors.ts';
 import type { EventStore, StreamRead } from '../kernel/event-store.port.ts';
 import { fromJson } from '../kernel/json.ts';
 import type { EventCodec } from './codec.ts';
+import { LatelyUsed } from './lately-used.ts';
 import { CommandWindow, Stream } from './stream.ts';
 
 interface Waiter {
@@ -23,44 +24,37 @@ export interface StreamCacheOptions {
 const LOADS_AT_ONCE = 2;
 const STREAMS_AT_ONCE = 500;
 
-/**
- * The streams in memory, all that are wanted at a moment read together. They are kept in two halves: when the younger one is full it
- * becomes the older one, and what nobody has used in there meanwhile is forgotten. A use then costs no reordering.
- */
+/** The streams in memory, all that are wanted at a moment read together. Those at work are never forgotten. */
 export class StreamCache {
   private readonly options: StreamCacheOptions;
-  private young = new Map<string, Stream>();
-  private old = new Map<string, Stream>();
+  private readonly streams: LatelyUsed<Stream>;
   private readonly wanted = new Map<Stream, Waiter[]>();
   private scheduled = false;
   private loads = 0;
 
   constructor(options: StreamCacheOptions) {
     this.options = options;
+    const isHeld = (stream: Stream) => stream.busy || stream.queue.length > 0 || this.wanted.has(stream);
+    this.streams = new LatelyUsed({ size: options.size, isHeld });
   }
 
   /** The stream of that name. One that `isNew` is not read: if it is there, the expected revision of its first append finds out. */
   open(decider: AnyDecider, name: string, isNew: boolean): Stream {
-    const young = this.young.get(name);
-    if (young) return young;
-    let stream = this.old.get(name);
-    if (stream) this.old.delete(name);
-    else {
-      stream = new Stream(name, decider, this.options.store.positionStride);
-      stream.assumedNew = isNew;
-    }
-    this.young.set(name, stream);
-    if (this.young.size >= this.options.size / 2) this.age();
+    const known = this.streams.use(name);
+    if (known) return known;
+    const stream = new Stream(name, decider, this.options.store.positionStride);
+    stream.assumedNew = isNew;
+    this.streams.add(name, stream, { isNew });
     return stream;
   }
 
   get(name: string): Stream | undefined {
-    return this.young.get(name) ?? this.old.get(name);
+    return this.streams.get(name);
   }
 
   /** Forgets this stream; a later one of its name starts from the store. */
   drop(stream: Stream): void {
-    for (const half of [this.young, this.old]) if (half.get(stream.name) === stream) half.delete(stream.name);
+    this.streams.drop(stream.name, stream);
   }
 
   /** Brings a stream to what the store holds, together with all others wanted at this moment, and as soon as it is free. */
@@ -76,15 +70,6 @@ export class StreamCache {
   /** Says that a stream is free, in case that somebody waits for it to be read. */
   isFree(stream: Stream): void {
     if (this.wanted.has(stream)) this.schedule();
-  }
-
-  /** Streams at work stay, whichever half they are in. */
-  private age(): void {
-    const atWork = [...this.old].filter(
-      ([, stream]) => stream.busy || stream.queue.length > 0 || this.wanted.has(stream),
-    );
-    this.old = this.young;
-    this.young = new Map(atWork);
   }
 
   private schedule(): void {

@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
+import { APP_GUARD } from '@nestjs/core';
 import { CqrsModule } from '@nestjs/cqrs';
 import { deciders } from '../../../libs/domain/index.ts';
 import { Authentication, CREDENTIALS } from '../../../libs/runtime/auth.ts';
@@ -100,7 +100,7 @@ export class ApiModule {
         { provide: LOG_HEAD, useValue: () => engine.store.head() },
         { provide: APP_GUARD, useClass: Authentication },
         { provide: APP_GUARD, useClass: ReadPosition },
-        { provide: APP_INTERCEPTOR, useClass: Idempotency },
+        { provide: APP_GUARD, useClass: Idempotency },
       ],
     };
   }

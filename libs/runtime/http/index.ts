@@ -22,7 +22,7 @@ export interface HttpOptions {
 /**
  * Makes an app the HTTP side of the platform: strict reading, one error body, request ids, access log, metrics, validation, the
  * documents and health routes beside the base path. For an app on `RoutesByResource` with `bodyParser: false`, before `init` or `listen`;
- * guards and interceptors are the app module's own (`APP_GUARD`, `APP_INTERCEPTOR`).
+ * guards are the app module's own (`APP_GUARD`).
  */
 export function configureHttp(app: NestExpressApplication, { logger, checks = [], openApi }: HttpOptions): void {
   const instance = app.getHttpAdapter().getInstance() as Express;
