@@ -23,6 +23,8 @@ export class Fill {
   /** Least recently changed first. */
   private readonly rows = new Map<string, Row>();
   private readonly changed = new Set<string>();
+  /** Those that left last: they may still be on their way into the table. */
+  private left: ReadonlyMap<string, Row> = new Map();
   private hasWritten = false;
   private write: Promise<void> = Promise.resolve();
 
@@ -78,15 +80,22 @@ export class Fill {
     if (!this.hasWritten || this.projection.insertOnly) return;
     const missing = new Set<string>();
     for (const event of events) {
-      for (const id of this.projection.keys(event)) if (!this.rows.has(id)) missing.add(id);
+      for (const id of this.projection.keys(event)) {
+        if (this.rows.has(id)) continue;
+        const row = this.left.get(id);
+        if (row) this.rows.set(id, row);
+        else missing.add(id);
+      }
     }
     if (missing.size === 0) return;
     for (const row of await this.table.read(this.db, [...missing])) this.rows.set(row.id, row);
   }
 
-  /** The older half leaves. */
+  /** The older half leaves, once what left before is in the table. */
   private async makeRoom(): Promise<void> {
+    await this.write;
     const leaving = [...this.rows.keys()].slice(0, this.projection.insertOnly ? undefined : this.rows.size / 2);
+    if (!this.projection.insertOnly) this.left = new Map(leaving.map((id) => [id, this.rows.get(id)!]));
     await this.save(leaving.filter((id) => this.changed.has(id)));
     for (const id of leaving) this.rows.delete(id);
   }

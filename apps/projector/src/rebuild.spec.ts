@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import type { AccountState } from '../../../libs/domain/accounts/account.ts';
+import { fromJson } from '../../../libs/kernel/json.ts';
+import type { RecordedEvent } from '../../../libs/kernel/messages.ts';
 import { onePartition } from '../../../libs/runtime/read-model.ts';
 import { projections } from '../../../projections/index.ts';
 import { internalAccounts } from '../../../projections/internal-accounts.ts';
@@ -270,6 +272,36 @@ test('rows that leave memory before the end come out the same', async () => {
     await fill.flush();
     const made = await client.query(`SELECT row_to_json(t)::text AS row FROM pg_temp.small_memory t ORDER BY 1`);
     expect(made.rows.map(({ row }) => row)).toEqual(await rowsOf('internal_accounts'));
+  } finally {
+    await client.end();
+  }
+});
+
+test('a row that is wanted again while it is being written is the one that left memory', async () => {
+  const client = new pg.Client({ connectionString: platform.engine.url });
+  await client.connect();
+  try {
+    const { events } = await platform.engine.store.readAll(0, 10_000);
+    const decoded = await platform.engine.codec.decode(events);
+    const first = (type: string) => decoded.find((event) => event.type === type)!;
+    const of = (event: RecordedEvent, n: number, revision: number): RecordedEvent => {
+      const accountId = `account ${n}`;
+      return { ...event, stream: `account-${accountId}`, revision, data: { ...(event.data as object), accountId } };
+    };
+    const accounts = Array.from({ length: 5_000 }, (_, n) => n);
+    const opened = accounts.map((n) => of(first('AccountOpened'), n, 0));
+    const deposits = accounts.map((n) => ({ ...of(first('DepositReceived'), n, 1), position: 1_000_000 + n }));
+    const { amountMinor } = deposits[0]!.data as { amountMinor: bigint };
+    const fill = new Fill(internalAccounts, 'pg_temp.written_late', client, 4_900);
+    await fill.table.create(client);
+    await fill.take(opened);
+    await fill.take(deposits);
+    await fill.flush();
+    const { rows } = await client.query<{ state: string }>('SELECT state FROM pg_temp.written_late');
+    expect(rows).toHaveLength(accounts.length);
+    const wrong = rows.filter(({ state }) => fromJson<AccountState>(state).postedMinor !== amountMinor);
+    const unopened = rows.filter(({ state }) => fromJson<AccountState>(state).status !== 'ACTIVE');
+    expect([wrong.length, unopened.length]).toEqual([0, 0]);
   } finally {
     await client.end();
   }
