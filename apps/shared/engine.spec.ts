@@ -53,3 +53,21 @@ test('a database that takes connections and says nothing cannot be reached, unti
     await gate.close();
   }
 });
+
+test('reads do not go by what a crash of the database has undone of the read models', async () => {
+  const options = { masterKey: randomBytes(32), logger: createLogger({ level: 'silent' }) };
+  const engine = await openEngine({ ...options, databaseUrl: database.url });
+  const tenant = { platform: 'p', environment: 'sandbox' } as const;
+  const shown = async () => engine.readModel.shown(tenant);
+  try {
+    await pool.query(`INSERT INTO checkpoints (name, position) VALUES ('live', 100)`);
+    await pool.query(`SELECT pg_notify('projected', '0 100')`);
+    expect(await eventually(shown, (position) => position === 100)).toBe(100);
+    await pool.query(`UPDATE checkpoints SET position = 60`);
+    await pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                       WHERE datname = current_database() AND application_name = 'ledgerline-listener'`);
+    expect(await eventually(shown, (position) => position === 60)).toBe(60);
+  } finally {
+    await engine.close();
+  }
+});

@@ -148,22 +148,22 @@ function openPool(url: string, logger: Logger, silenceMs: number | undefined) {
 
 /**
  * Tells the reads how far the projectors have come in each partition, wherever they run. After a lost connection the checkpoints are
- * read again.
+ * read again; until then reads that have to see something wait.
  */
 function followProjector(url: string, pool: pg.Pool, readModel: ReadModel): Listener {
-  return listen(url, 'projected', (payload) => {
+  const told = (payload: string) => {
     if (payload) {
       const [partition, position] = payload.split(' ');
       return readModel.noteProjected(Number(position), Number(partition));
     }
-    pool
+    return pool
       .query<{ name: string; position: string }>(
         `SELECT name, position FROM checkpoints WHERE name = 'live' OR name LIKE 'live/%'`,
       )
       .then(({ rows }) => {
         for (const { name, position } of rows)
           readModel.noteProjected(Number(position), Number(name.split('/')[1] ?? 0));
-      })
-      .catch(() => {}); // the next notification tells it again
-  });
+      });
+  };
+  return listen(url, 'projected', told, () => readModel.noteUnknown());
 }

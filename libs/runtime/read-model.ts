@@ -87,6 +87,12 @@ export class ReadModel {
     for (const one of due) one.done();
   }
 
+  /** From now on nothing is known of the tables: their database may have crashed, which undoes the projectors' last commits. */
+  noteUnknown(): void {
+    this.projectedBy.fill(0);
+    this.projected = 0;
+  }
+
   /** The position that a read of this platform has to see. */
   position(tenant: Tenant): number {
     return this.written.get(tenant.platform) ?? 0;

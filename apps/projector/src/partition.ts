@@ -98,13 +98,14 @@ export class Partition {
 
   /**
    * One batch in one transaction: checkpoint, rows, deliveries, timers. Throws `LeaseLost` when another projector has taken over; what is
-   * in memory is forgotten with every failure.
+   * in memory is forgotten with every failure. Without the connection of `take` nobody knows where the tables stand: it has to be asked.
    */
   async project({ events: logged, mark }: FeedBatch): Promise<void> {
     const { codec, catalogue, routes } = this.options;
     const wanted = this.skips.size === 0 ? logged : logged.filter((event) => !this.skips.has(event.position));
     const events = await codec.decode(wanted);
-    const client = await this.connected();
+    const { client } = this;
+    if (!client) throw new Error('the connection was lost on which the batches before were committed');
     const batch = new Batch(catalogue.projections, routes, this.cache);
     const position = logged.at(-1)!.position;
     await client.query('BEGIN');

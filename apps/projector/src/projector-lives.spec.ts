@@ -120,6 +120,32 @@ test('what a crash of the database undid is carried again, though nothing new ha
   expect(await dump(log.pool, log.tables)).toEqual(rows);
 });
 
+test('a crash in the middle of what the feed hands over is not taken for another projector', async () => {
+  let follower: FeedFollower | undefined;
+  const byHand: Feed = {
+    partitions: 1,
+    partitionOf: () => 0,
+    async follow(one) {
+      follower = one;
+      return { failure: undefined, stop: () => one.release(0) };
+    },
+  };
+  await log.start({ feed: byHand, lease });
+  await log.deposits(3);
+  const { events } = await log.store.readAll(0, 10);
+  await follower!.take(0);
+  await follower!.carry(0, { events: events.slice(0, 2) });
+  await log.pool.query(`TRUNCATE ${log.tables.join(', ')}; UPDATE checkpoints SET position = 0`);
+  await log.pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                         WHERE datname = current_database() AND application_name = 'ledgerline-projector'`);
+  await becomes(() => follower!.isSure(0), false);
+  await expect(follower!.carry(0, { events: events.slice(2) })).rejects.toThrow('the connection was lost');
+  expect(log.logged).toEqual(['error: the projector stands at position 2']);
+  expect(await follower!.take(0)).toEqual({ position: 0 });
+  await follower!.carry(0, { events });
+  expect([await log.checkpoints(), await log.projected()]).toEqual([{ live: 4 }, ['3']]);
+});
+
 describe('a database that takes connections and says nothing', () => {
   let gate: Gate;
   let url: string;

@@ -11,9 +11,15 @@ const RETRY_MS = 500;
 
 /**
  * A LISTEN that comes back by itself after a lost connection. `notified` is also called after each reconnection, with an empty
- * payload, since whatever was said in between is lost.
+ * payload, since whatever was said in between is lost; when it cannot find out what that was, it is called again. `deaf` is called when
+ * the connection is lost.
  */
-export function listen(url: string, channel: string, notified: (payload: string) => void): Listener {
+export function listen(
+  url: string,
+  channel: string,
+  notified: (payload: string) => unknown,
+  deaf: () => void = () => {},
+): Listener {
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
@@ -32,8 +38,11 @@ export function listen(url: string, channel: string, notified: (payload: string)
     const fresh = new pg.Client(promptConnection(url, 'ledgerline-listener'));
     let gone = false;
     const lost = () => {
-      if (!gone) again();
+      if (gone) return;
       gone = true;
+      if (closed) return;
+      deaf();
+      again();
     };
     fresh.on('error', lost);
     fresh.on('end', lost);
@@ -44,7 +53,7 @@ export function listen(url: string, channel: string, notified: (payload: string)
       if (closed) return void fresh.end().catch(() => {});
       client = fresh;
       opened();
-      notified('');
+      await notified('');
     } catch {
       fresh.end().catch(() => {});
       lost();
