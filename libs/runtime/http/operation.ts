@@ -69,7 +69,7 @@ function surroundable(target: object, name: string | symbol, method: PropertyDes
   const last = handle.length;
   Req()(target, name, last);
   method.value = function (this: unknown, ...args: unknown[]) {
-    const { around } = args[last] as Surrounded;
+    const around = (args[last] as Surrounded | undefined)?.around; // without a request when it is called directly
     return around ? around(async () => handle.apply(this, args)) : handle.apply(this, args);
   };
   Object.defineProperty(method.value, 'name', { value: handle.name });
