@@ -4,6 +4,7 @@ import type { Append, AppendOutcome, EventStore, LoggedEvent } from '../kernel/e
 import type { Command, Tenant } from '../kernel/messages.ts';
 import type { EventCodec } from './codec.ts';
 import { type Draft, draftOf, momentOf, type TimedClock, writes } from './draft.ts';
+import { Gathering } from './gathering.ts';
 import { SnapshotWriter } from './snapshots.ts';
 import type { Envelope, Executed, Stream, Waiting } from './stream.ts';
 import { StreamCache, unavailable } from './stream-cache.ts';
@@ -51,6 +52,7 @@ export class WritePath {
   private flushes = 0;
   private queued = 0;
   private scheduled = false;
+  private readonly gathering = new Gathering(() => this.pump());
   private idle: (() => void)[] = [];
 
   constructor(options: WritePathOptions) {
@@ -150,9 +152,11 @@ export class WritePath {
   }
 
   private pump(): void {
-    while (this.flushes < this.options.store.flushesInFlight && this.ready.size > 0) {
+    const { flushesInFlight } = this.options.store;
+    while (!this.gathering.isOn && this.flushes < flushesInFlight && this.ready.size > 0) {
       const streams = this.nextFlush();
       if (streams.length === 0) break;
+      if (flushesInFlight === 1) this.gathering.flushing(streams.length);
       this.flushes += 1;
       void this.flush(streams).finally(() => {
         this.flushes -= 1;
@@ -216,7 +220,7 @@ export class WritePath {
 
   /** Undefined when there is nothing to decide now, because the stream has to be read first or its commands were answered. */
   private async decide(stream: Stream): Promise<Draft | undefined> {
-    for (let older = unsearched(stream); older.length > 0; older = unsearched(stream)) {
+    for (let older = stream.unsearched; older.length > 0; older = stream.unsearched) {
       try {
         await this.searchOlder(stream, older);
       } catch (error) {
@@ -390,10 +394,3 @@ export class WritePath {
     }
   }
 }
-
-/** Commands that may be repetitions of what the window does not reach. */
-const unsearched = (stream: Stream): Waiting[] =>
-  stream.queue.filter(
-    ({ since, isKnown, envelope: { commandId } }) =>
-      since !== undefined && !isKnown && !stream.window.has(commandId) && !stream.window.reachesBackTo(since),
-  );

@@ -130,6 +130,14 @@ export class Stream {
     return (!this.loaded && !this.assumedNew) || this.revision < this.foreignRevision;
   }
 
+  /** Commands that may be repetitions of what the window does not reach. */
+  get unsearched(): Waiting[] {
+    return this.queue.filter(
+      ({ since, isKnown, envelope: { commandId } }) =>
+        since !== undefined && !isKnown && !this.window.has(commandId) && !this.window.reachesBackTo(since),
+    );
+  }
+
   /** Folds committed events, oldest first. */
   fold(events: readonly RecordedEvent[]): void {
     for (const event of events) {

@@ -47,7 +47,7 @@ export interface DispatcherOptions {
 }
 
 /** The least time between two rounds: what comes together in between is claimed and recorded together. */
-const ROUND_MS = 20;
+const ROUND_MS = 60;
 const RECORD_AT_ONCE = 1_000;
 const MEASURE_EVERY_MS = 5_000;
 /** Requests started before the event loop has its turn: each costs a signature. */

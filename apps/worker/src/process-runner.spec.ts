@@ -95,8 +95,10 @@ test('one alone does everything, and its checkpoints come to the end of the log'
     (count) => count === 40,
   );
   expect(sorted(driven)).toEqual(sorted(ids));
+  const atEnd = Array(8).fill(80);
+  await eventually(checkpoints, (positions) => String(positions) === String(atEnd));
   await runner.stop();
-  expect([await checkpoints(), await held()]).toEqual([Array(8).fill(80), 0]);
+  expect([await checkpoints(), await held()]).toEqual([atEnd, 0]);
 });
 
 test('what was done before there were shards is not done again', async () => {

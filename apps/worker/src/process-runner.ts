@@ -33,8 +33,12 @@ const GROUP = 'processes';
 const CHECKPOINT_MS = 500;
 const RETRY_MS = 1_000;
 const POLL_MS = 1_000;
-/** Between two looks into the log, which is told of each commit: what comes together in between is found by one look. */
+/**
+ * Between two looks into the log, which is told of each commit: what comes together in between is found by one look. After one that found
+ * so many events the next one waits longer.
+ */
 const GATHER_MS = 5;
+const BUSY = { events: 8, gatherMs: 20 };
 const TRIES = 200;
 
 /** How long what is in hand of a shard may still take when another worker is to have it; what is driven twice happens once. */
@@ -164,7 +168,8 @@ export class ProcessRunner {
       this.failure = undefined;
       if (Date.now() - this.savedAt >= CHECKPOINT_MS) await this.save([...this.shards.values()]);
       if (found === 0 && !this.isWoken) await this.sleep(POLL_MS);
-      if (found < limit && this.running) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+      const gatherMs = found >= BUSY.events ? BUSY.gatherMs : GATHER_MS;
+      if (found < limit && this.running) await new Promise((resolve) => setTimeout(resolve, gatherMs));
     }
   }
 
