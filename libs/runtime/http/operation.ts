@@ -63,7 +63,7 @@ export const Operation = (options: OperationOptions): MethodDecorator =>
     ApiExtension(DECLARED, options),
   );
 
-/** What an interceptor of NestJS would do, without its Observables: they are a fifth of what a funded request costs (docs/why/requests.md). */
+/** What an interceptor of NestJS would do, without its Observables, which cost every request dearly (docs/why/requests.md). */
 function surroundable(target: object, name: string | symbol, method: PropertyDescriptor): void {
   const handle = method.value as (...args: unknown[]) => Promise<unknown>;
   const last = handle.length;
