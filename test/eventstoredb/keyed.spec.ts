@@ -118,14 +118,27 @@ test('a process that dies between append and answer leaves one credit, however m
 
 test('a refused request leaves its key for another body, and what an attempt before it did is still found', async () => {
   const key = randomUUID();
-  const before = deposits();
-  const refused = await fund(key, -5);
-  expect(refused.status).toBe(400);
+  const create = (platformCustomerId: string) =>
+    platform.api('post', '/customers').send({ customerType: 'INDIVIDUAL', platformCustomerId });
+  await create('taken').expect(201);
+  expect((await create('taken').set('Idempotency-Key', key)).status).toBe(409);
   const free = 'SELECT 1 FROM key_reservations WHERE body_hash IS NULL';
   expect((await platform.engine.pool.query(free)).rowCount).toBe(1);
-  await fund(key, 7).expect(200);
-  const again = await fund(key, 7).expect(200);
+  const made = await create('free').set('Idempotency-Key', key).expect(201);
+  const again = await create('free').set('Idempotency-Key', key).expect(201);
   expect(again.headers['idempotent-replayed']).toBe('true');
+  expect(again.body).toEqual(made.body);
+});
+
+test('a body that is not valid is refused as such and takes no key', async () => {
+  const key = randomUUID();
+  const before = deposits();
+  const reserved = async () => (await platform.engine.pool.query('SELECT 1 FROM key_reservations')).rowCount;
+  const keys = await reserved();
+  expect((await fund(key, -5)).status).toBe(400);
+  expect(await reserved()).toBe(keys);
+  await fund(key, 7).expect(200);
+  expect((await fund(key, -5)).status).toBe(400);
   expect(deposits()).toBe(before + 1);
 });
 

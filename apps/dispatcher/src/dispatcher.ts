@@ -46,8 +46,12 @@ export interface DispatcherOptions {
   lease?: Partial<LeaseOptions>;
 }
 
-/** The least time between two rounds: what comes together in between is claimed and recorded together. */
-const ROUND_MS = 60;
+/**
+ * The least time between two rounds: what comes together in between is claimed and recorded together. After one with so many outcomes it is
+ * longer.
+ */
+const ROUND_MS = 20;
+const BUSY = { outcomes: 20, roundMs: 60 };
 const RECORD_AT_ONCE = 1_000;
 const MEASURE_EVERY_MS = 5_000;
 /** Requests started before the event loop has its turn: each costs a signature. */
@@ -136,13 +140,14 @@ export class Dispatcher {
     while (this.isRunning) {
       const began = performance.now();
       this.wanted = false;
+      const roundMs = this.outcomes.length >= BUSY.outcomes ? BUSY.roundMs : ROUND_MS;
       await this.record(client);
       await this.scan(client, began);
       await this.claim(client);
       this.pump();
       const next = this.scannedAt + this.options.scanEveryMs - performance.now();
       if (!this.wanted && next > 0) await this.sleep(next);
-      const rest = began + ROUND_MS - performance.now();
+      const rest = began + roundMs - performance.now();
       if (rest > 0 && this.isRunning) await new Promise((resolve) => setTimeout(resolve, rest));
     }
     await this.settled(Number.POSITIVE_INFINITY); // `stop` sets the limit
