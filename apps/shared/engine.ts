@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { connection, promptConnection } from '../../libs/adapters/postgres/connection.ts';
 import { type Listener, listen } from '../../libs/adapters/postgres/listen.ts';
+import { liveCheckpoints, partitionOfCheckpoint } from '../../libs/adapters/postgres/live-checkpoints.ts';
 import { PostgresSubjectKeys } from '../../libs/adapters/postgres/subject-keys.ts';
 import { deciders } from '../../libs/domain/index.ts';
 import type { Clock } from '../../libs/kernel/clock.ts';
@@ -152,18 +153,14 @@ function openPool(url: string, logger: Logger, silenceMs: number | undefined) {
  */
 function followProjector(url: string, pool: pg.Pool, readModel: ReadModel): Listener {
   const told = (payload: string) => {
-    if (payload) {
-      const [partition, position] = payload.split(' ');
-      return readModel.noteProjected(Number(position), Number(partition));
+    if (!payload) return readAgain();
+    const [partition, position] = payload.split(' ');
+    return readModel.noteProjected(Number(position), Number(partition));
+  };
+  const readAgain = async () => {
+    for (const [name, position] of await liveCheckpoints(pool)) {
+      readModel.noteProjected(position, partitionOfCheckpoint(name));
     }
-    return pool
-      .query<{ name: string; position: string }>(
-        `SELECT name, position FROM checkpoints WHERE name = 'live' OR name LIKE 'live/%'`,
-      )
-      .then(({ rows }) => {
-        for (const { name, position } of rows)
-          readModel.noteProjected(Number(position), Number(name.split('/')[1] ?? 0));
-      });
   };
   return listen(url, 'projected', told, () => readModel.noteUnknown());
 }

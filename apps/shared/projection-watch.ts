@@ -1,3 +1,4 @@
+import { liveCheckpoints } from '../../libs/adapters/postgres/live-checkpoints.ts';
 import { gauge, type HealthCheck } from '../../libs/runtime/http/index.ts';
 import type { RunningProjector } from '../projector/src/supervised.ts';
 import type { Engine } from './engine.ts';
@@ -63,11 +64,7 @@ export class ProjectionWatch {
   /** The lag of the partition that is furthest behind. */
   private async sample(): Promise<Lag> {
     const { engine, topic } = this.options;
-    const { rows } = await engine.pool.query<{ name: string; position: string }>({
-      name: 'live_checkpoints',
-      text: `SELECT name, position FROM checkpoints WHERE name = 'live' OR name LIKE 'live/%'`,
-    });
-    const known = new Map(rows.map(({ name, position }) => [name, Number(position)]));
+    const known = await liveCheckpoints(engine.pool);
     const positions = this.behind.map((_, n) => known.get(`live/${n}`) ?? known.get('live') ?? 0);
     const relayed = topic === undefined ? undefined : await this.relayed(topic);
     const lags: Lag[] = [];

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { MemoryEventStore } from '../adapters/memory/event-store.ts';
 import {
   answerOf,
@@ -57,6 +57,28 @@ describe('the mailbox', () => {
       ...Array.from({ length: 50 }, (_, i) => [i + 1, i + 2]),
       [0, 52],
     ]);
+  });
+
+  test('after a flush of many streams what comes within ten milliseconds, moment by moment, shares the next one', async () => {
+    jest.useFakeTimers({ doNotFake: ['Date', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate'] });
+    try {
+      const ids = Array.from({ length: 4 }, () => randomUUID());
+      await Promise.all(ids.map((purseId) => t.path.execute(purse, new OpenPurse({ purseId, limit: 1 }), envelope())));
+      const later: Promise<unknown>[] = [];
+      for (const purseId of ids.slice(2)) {
+        later.push(t.path.execute(purse, new PutIn({ purseId, coin: 1 }), envelope()));
+        await new Promise(setImmediate);
+      }
+      jest.advanceTimersByTime(9);
+      await new Promise(setImmediate);
+      const streams = () => t.store.appends.map((batch) => batch.map(({ stream }) => stream.slice('purse-'.length)));
+      expect(streams()).toEqual([ids]);
+      jest.advanceTimersByTime(1);
+      await Promise.all(later);
+      expect(streams()).toEqual([ids, ids.slice(2)]);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   test('a flush is bounded: a long mailbox takes several, in order', async () => {

@@ -21,7 +21,7 @@ export interface WritePathOptions {
   log: (level: 'warn' | 'error', message: string, error?: unknown) => void;
   /** Commands that may wait in all mailboxes together; more are refused with 503. */
   queueLimit?: number;
-  /** Streams kept in memory. */
+  /** Streams kept in memory, and a quarter more that are new. */
   cacheSize?: number;
   /** How long an unknown outcome is looked into before the command is answered with 503. */
   patienceMs?: number;

@@ -14,7 +14,7 @@ interface Waiter {
 export interface StreamCacheOptions {
   store: EventStore;
   codec: EventCodec;
-  /** Streams kept in memory. */
+  /** Streams kept in memory, and a quarter more that are new. */
   size: number;
   /** Told when a stream that was read is free again; `error` when it could not be read. */
   freed: (stream: Stream, error?: unknown) => void;

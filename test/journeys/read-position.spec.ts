@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { checkpointsOf } from '../../apps/projector/src/checkpoints.ts';
+import { checkpointsOf } from '../../libs/adapters/postgres/live-checkpoints.ts';
 import { eventually } from '../eventually.ts';
 import { startTestPlatform, type TestInstance, type TestPlatform } from '../platform.ts';
 

@@ -1,7 +1,7 @@
+import { checkpointsOf, liveCheckpoints } from '../../../libs/adapters/postgres/live-checkpoints.ts';
 import type { Config } from '../../../libs/runtime/config.ts';
 import { createLogger, type Logger } from '../../../libs/runtime/http/logging.ts';
 import { announcers, processes, projections } from '../../../projections/index.ts';
-import { checkpointsOf, liveCheckpoints } from '../../projector/src/checkpoints.ts';
 import { prepareReadTables } from '../../projector/src/prepare.ts';
 import { Projector } from '../../projector/src/projector.ts';
 import { type Database, openDatabase } from '../../shared/database.ts';

@@ -1,7 +1,7 @@
+import { liveCheckpoints } from '../../../libs/adapters/postgres/live-checkpoints.ts';
 import type { AccountOpenedData } from '../../../libs/domain/accounts/account.events.ts';
 import { internalAccounts } from '../../../projections/internal-accounts.ts';
 import { journal, movements } from '../../../projections/journal.ts';
-import { liveCheckpoints } from '../../projector/src/checkpoints.ts';
 import type { Engine } from '../../shared/engine.ts';
 import { moneyEvents } from './balances.ts';
 import { isUpTo, type Moment } from './moment.ts';

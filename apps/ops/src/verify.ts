@@ -1,12 +1,12 @@
 import pg from 'pg';
 import { connection } from '../../../libs/adapters/postgres/connection.ts';
+import { checkpointsOf, liveCheckpoints } from '../../../libs/adapters/postgres/live-checkpoints.ts';
 import { deciders } from '../../../libs/domain/index.ts';
 import type { LoggedEvent } from '../../../libs/kernel/event-store.port.ts';
 import { fromJson } from '../../../libs/kernel/json.ts';
 import { categoryOf, type RecordedEvent, streamIdOf } from '../../../libs/kernel/messages.ts';
 import type { AnyProjection } from '../../../libs/kernel/projection.ts';
 import { internalAccounts } from '../../../projections/internal-accounts.ts';
-import { checkpointsOf, liveCheckpoints } from '../../projector/src/checkpoints.ts';
 import { compareTables } from '../../projector/src/compare.ts';
 import { Fill } from '../../projector/src/fill.ts';
 import { oneByOne } from '../../projector/src/one-by-one.ts';

@@ -1,19 +1,6 @@
 import type pg from 'pg';
+import { checkpointsOf, liveCheckpoints } from '../../../libs/adapters/postgres/live-checkpoints.ts';
 import type { Feed } from '../../../libs/kernel/feed.port.ts';
-
-type Queryable = Pick<pg.ClientBase, 'query'>;
-
-/** Names of the read side's checkpoints and leases: `live` where the feed has one partition, else `live/<n>`. */
-export const checkpointsOf = ({ partitions }: Pick<Feed, 'partitions'>): string[] =>
-  partitions === 1 ? ['live'] : Array.from({ length: partitions }, (_, partition) => `live/${partition}`);
-
-/** Where the read tables stand, by the name of the checkpoint. */
-export async function liveCheckpoints(client: Queryable): Promise<ReadonlyMap<string, number>> {
-  const { rows } = await client.query<{ name: string; position: string }>(
-    `SELECT name, position FROM checkpoints WHERE name = 'live' OR name LIKE 'live/%'`,
-  );
-  return new Map(rows.map(({ name, position }) => [name, Number(position)]));
-}
 
 /**
  * Brings the checkpoints into the form that a feed needs. From one partition to several each begins where the one stood. Every other

@@ -91,11 +91,12 @@ export class Fill {
     for (const row of await this.table.read(this.db, [...missing])) this.rows.set(row.id, row);
   }
 
-  /** The older half leaves, once what left before is in the table. */
+  /** The older half leaves, once what left before is in the table; of rows that are never read again, all. */
   private async makeRoom(): Promise<void> {
     await this.write;
-    const leaving = [...this.rows.keys()].slice(0, this.projection.insertOnly ? undefined : this.rows.size / 2);
-    if (!this.projection.insertOnly) this.left = new Map(leaving.map((id) => [id, this.rows.get(id)!]));
+    const { insertOnly } = this.projection;
+    const leaving = [...this.rows.keys()].slice(0, insertOnly ? this.rows.size : this.rows.size / 2);
+    if (!insertOnly) this.left = new Map(leaving.map((id) => [id, this.rows.get(id)!]));
     await this.save(leaving.filter((id) => this.changed.has(id)));
     for (const id of leaving) this.rows.delete(id);
   }

@@ -1,6 +1,6 @@
 import type pg from 'pg';
+import { liveCheckpoints } from '../../../libs/adapters/postgres/live-checkpoints.ts';
 import type { AnyProjection } from '../../../libs/kernel/projection.ts';
-import { liveCheckpoints } from './checkpoints.ts';
 import { ReadTable } from './tables.ts';
 
 /** Several programs may prepare at once. */

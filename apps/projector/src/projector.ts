@@ -2,12 +2,13 @@ import pg from 'pg';
 import { promptConnection } from '../../../libs/adapters/postgres/connection.ts';
 import { DirectFeed } from '../../../libs/adapters/postgres/direct-feed.ts';
 import { LeaseLost, type LeaseOptions } from '../../../libs/adapters/postgres/lease.ts';
+import { checkpointsOf } from '../../../libs/adapters/postgres/live-checkpoints.ts';
 import { messageOf } from '../../../libs/kernel/errors.ts';
 import type { EventStore } from '../../../libs/kernel/event-store.port.ts';
 import type { Feed, FeedBatch, FeedFollower, FeedPosition, RunningFeed } from '../../../libs/kernel/feed.port.ts';
 import type { EventCodec } from '../../../libs/runtime/codec.ts';
 import { routesOf } from './batch.ts';
-import { checkpointsOf, fitCheckpoints } from './checkpoints.ts';
+import { fitCheckpoints } from './checkpoints.ts';
 import { CannotBeProjected, type Catalogue, Partition } from './partition.ts';
 import { ReadTable } from './tables.ts';
 

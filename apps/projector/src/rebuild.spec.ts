@@ -260,10 +260,19 @@ describe('a rebuild on a log of accounts', () => {
   });
 });
 
-test('rows that leave memory before the end come out the same', async () => {
+/** Temporary tables live as long as the connection. */
+async function onConnection(work: (client: pg.Client) => Promise<void>): Promise<void> {
   const client = new pg.Client({ connectionString: platform.engine.url });
   await client.connect();
   try {
+    await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+test('rows that leave memory before the end come out the same', () =>
+  onConnection(async (client) => {
     const { events } = await platform.engine.store.readAll(0, 10_000);
     const decoded = await platform.engine.codec.decode(events);
     const fill = new Fill(internalAccounts, 'pg_temp.small_memory', client, 2);
@@ -272,15 +281,10 @@ test('rows that leave memory before the end come out the same', async () => {
     await fill.flush();
     const made = await client.query(`SELECT row_to_json(t)::text AS row FROM pg_temp.small_memory t ORDER BY 1`);
     expect(made.rows.map(({ row }) => row)).toEqual(await rowsOf('internal_accounts'));
-  } finally {
-    await client.end();
-  }
-});
+  }));
 
-test('a row that is wanted again while it is being written is the one that left memory', async () => {
-  const client = new pg.Client({ connectionString: platform.engine.url });
-  await client.connect();
-  try {
+test('a row that is wanted again while it is being written is the one that left memory', () =>
+  onConnection(async (client) => {
     const { events } = await platform.engine.store.readAll(0, 10_000);
     const decoded = await platform.engine.codec.decode(events);
     const first = (type: string) => decoded.find((event) => event.type === type)!;
@@ -302,7 +306,4 @@ test('a row that is wanted again while it is being written is the one that left 
     const wrong = rows.filter(({ state }) => fromJson<AccountState>(state).postedMinor !== amountMinor);
     const unopened = rows.filter(({ state }) => fromJson<AccountState>(state).status !== 'ACTIVE');
     expect([wrong.length, unopened.length]).toEqual([0, 0]);
-  } finally {
-    await client.end();
-  }
-});
+  }));

@@ -1,9 +1,10 @@
 import pg from 'pg';
 import { connection } from '../../../libs/adapters/postgres/connection.ts';
 import { holdsLease, Lease, LeaseLost, type LeaseOptions } from '../../../libs/adapters/postgres/lease.ts';
+import { checkpointsOf } from '../../../libs/adapters/postgres/live-checkpoints.ts';
 import type { AnyProjection } from '../../../libs/kernel/projection.ts';
 import type { Engine } from '../../shared/engine.ts';
-import { checkpointsOf, fitCheckpoints } from './checkpoints.ts';
+import { fitCheckpoints } from './checkpoints.ts';
 import { type Comparison, compareTables, haveSameRows } from './compare.ts';
 import { besideOf, Refill } from './refill.ts';
 import { readSkips, recordSkips } from './skips.ts';

@@ -1,7 +1,7 @@
 import pg from 'pg';
+import { checkpointsOf, liveCheckpoints } from '../../../libs/adapters/postgres/live-checkpoints.ts';
 import type { LoggedEvent } from '../../../libs/kernel/event-store.port.ts';
 import type { AnyProjection } from '../../../libs/kernel/projection.ts';
-import { checkpointsOf, liveCheckpoints } from './checkpoints.ts';
 import { Fill } from './fill.ts';
 import { oneByOne } from './one-by-one.ts';
 import { CannotBeProjected } from './partition.ts';
