@@ -54,6 +54,7 @@ export const asTransaction = (state: IncomingPaymentState): TransactionState => 
 export const payments: Projection<StateRow<PaymentState>> = {
   ...ofStream,
   handles: [...ofStream.handles, ...ofIncoming.handles, 'DepositReceived'],
+  begins: ['PaymentQuoted', 'DepositReceived'],
   keys: (event) => [(event.data as { paymentId: string }).paymentId],
   apply(rows, event) {
     if (ofIncoming.handles.includes(event.type)) return ofIncoming.apply(rows as never, event);

@@ -27,6 +27,8 @@ export interface Projection<R extends Row = Row> {
   /** Index definitions after `CREATE INDEX … ON <table>`. */
   indexes: readonly string[];
   handles: readonly string[];
+  /** Events that are always the first of their row: a rebuild need not look for it. */
+  begins?: readonly string[];
   /** True when rows are only added, never read or changed: a line of the journal. */
   insertOnly?: boolean;
   /** Ids of the rows that the event may touch and that have to be read first; empty for rows that are only inserted. */

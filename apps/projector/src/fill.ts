@@ -19,6 +19,8 @@ export class Fill {
   readonly table: ReadTable;
   private readonly db: Queryable;
   private readonly handles: ReadonlySet<string>;
+  /** Events whose rows cannot be in the table: those of a filling that was interrupted may be ahead of its position. */
+  private begins: ReadonlySet<string>;
   private readonly rowsInMemory: number;
   /** Least recently changed first. */
   private readonly rows = new Map<string, Row>();
@@ -33,12 +35,14 @@ export class Fill {
     this.table = new ReadTable(projection, table);
     this.db = db;
     this.handles = new Set(projection.handles);
+    this.begins = new Set(projection.begins);
     this.rowsInMemory = projection.insertOnly ? Math.min(rowsInMemory, INSERTED_ROWS_IN_MEMORY) : rowsInMemory;
   }
 
   /** The table is not empty: it was filled before, up to the events that come next. */
   goesOn(): void {
     this.hasWritten = true;
+    this.begins = new Set();
   }
 
   /** Applies a batch of events, which follow those of the batch before. */
@@ -78,10 +82,12 @@ export class Fill {
   /** A row that is not in memory can only be in the table once something has been written there. */
   private async read(events: readonly RecordedEvent[]): Promise<void> {
     if (!this.hasWritten || this.projection.insertOnly) return;
+    const begun = new Set<string>();
     const missing = new Set<string>();
     for (const event of events) {
       for (const id of this.projection.keys(event)) {
-        if (this.rows.has(id)) continue;
+        if (this.begins.has(event.type)) begun.add(id);
+        if (begun.has(id) || this.rows.has(id)) continue;
         const row = this.left.get(id);
         if (row) this.rows.set(id, row);
         else missing.add(id);

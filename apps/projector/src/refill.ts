@@ -12,7 +12,8 @@ type Options = Pick<RebuildOptions, 'signal' | 'progress' | 'batchSize' | 'keepE
 
 /** Small enough to be garbage before the collector has to move it: larger batches cost a quarter more. */
 const BATCH_SIZE = 1_000;
-const KEEP_EVERY = 50_000;
+/** About ten seconds' work. To keep the position every changed row has to be written, and nothing is folded meanwhile. */
+const KEEP_EVERY = 250_000;
 
 /** The table that is filled beside the live one. */
 export const besideOf = (projection: AnyProjection): string => `${projection.name}__rebuild`;
