@@ -20,7 +20,7 @@ import { Listeners, writeAnnouncements } from './announcements.ts';
 import { Batch, type Routes, RowCache } from './batch.ts';
 import { writeSandboxClocks } from './sandbox-clocks.ts';
 import { readSkips } from './skips.ts';
-import type { ReadTable } from './tables.ts';
+import { prepareSession, type ReadTable } from './tables.ts';
 import { writeTimers } from './timers.ts';
 
 const LEAVE_MS = 2_000;
@@ -206,7 +206,7 @@ export class Partition {
     client.on('error', () => void this.disconnect(client)); // its next query fails and says so
     try {
       await client.connect();
-      await client.query('SET synchronous_commit = off'); // everything written here can be rebuilt from the log
+      await prepareSession(client);
       await limitStandstill(client, lease?.expiresMs);
     } catch (error) {
       void this.disconnect(client);

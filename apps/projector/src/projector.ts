@@ -39,7 +39,7 @@ export interface Advanced {
 }
 
 /** Rows of each table that all partitions together keep in memory: each costs up to 3 KB. */
-const CACHED_ROWS = 10_000;
+const CACHED_ROWS = 2_000;
 const LEAST_CACHED_ROWS = 1_000;
 
 /**

@@ -7,6 +7,7 @@ import { oneByOne } from './one-by-one.ts';
 import { CannotBeProjected } from './partition.ts';
 import type { RebuildOptions, RebuildSource } from './rebuild.ts';
 import { skipsUpTo } from './skips.ts';
+import { prepareSession } from './tables.ts';
 
 type Options = Pick<RebuildOptions, 'signal' | 'progress' | 'batchSize' | 'keepEvery'> & { skips: ReadonlySet<number> };
 
@@ -46,6 +47,7 @@ export class Refill {
 
   /** Makes the tables, or finds those of a rebuild that was interrupted, of the same shape and with the same events left out. */
   async begin(): Promise<void> {
+    await prepareSession(this.db);
     const { rows } = await this.db.query<{ name: string; version: number; position: string; skips: string }>(
       `SELECT name, version, position, skips FROM rebuilds WHERE to_regclass(quote_ident(name || '__rebuild')) IS NOT NULL`,
     );
@@ -82,6 +84,7 @@ export class Refill {
     await this.pass('leave');
   }
 
+  /** From then on the planner has statistics to go by: what is still filled in, and the comparison, need no further help. */
   async index(): Promise<void> {
     for (const { fill } of this.fills) {
       const { table } = fill;
@@ -89,6 +92,7 @@ export class Refill {
       await this.db.query(`ALTER TABLE ${table.table} RESET (autovacuum_enabled)`);
       await this.db.query(`ANALYZE ${table.table}`);
     }
+    await this.db.query('RESET enable_seqscan');
   }
 
   private async look(): Promise<void> {

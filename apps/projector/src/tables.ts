@@ -17,6 +17,15 @@ const SQL_TYPE: Record<ColumnType, string> = {
   'text[]': 'text[]',
 };
 
+/**
+ * Prepares a connection that reads rows by their ids and writes them. A plan that was made while a table was small, or has no statistics,
+ * would go on reading all of it. What is written can be made anew from the log, so no commit waits for the disk.
+ */
+export async function prepareSession(client: Queryable): Promise<void> {
+  await client.query('SET synchronous_commit = off');
+  await client.query('SET enable_seqscan = off');
+}
+
 /** The SQL of one read table: create, read rows by id, write rows. `table` is the name to use, the live one or a rebuild's. */
 export class ReadTable {
   readonly projection: AnyProjection;

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { rejectFields } from '../../kernel/errors.ts';
 import { QueryInteger, QueryText } from './query-fields.ts';
 
@@ -75,7 +75,7 @@ export function page<R, T = R>(
 }
 
 const DIGEST_LENGTH = 16;
-const digest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, DIGEST_LENGTH);
+const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, DIGEST_LENGTH);
 
 function parsed(text: string): unknown[] {
   try {
