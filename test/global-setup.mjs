@@ -50,6 +50,7 @@ async function preparePostgres() {
     return postgres;
   };
   const server = createServer(async (_request, response) => {
+    response.setHeader('connection', 'close'); // one that is kept would end after five seconds, just when the next file asks
     try {
       response.end((await start()).url);
     } catch (error) {
