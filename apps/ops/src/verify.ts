@@ -11,6 +11,7 @@ import { compareTables } from '../../projector/src/compare.ts';
 import { Fill } from '../../projector/src/fill.ts';
 import { oneByOne } from '../../projector/src/one-by-one.ts';
 import { readSkips } from '../../projector/src/skips.ts';
+import { planAsUsual, prepareSession } from '../../projector/src/tables.ts';
 import type { Engine } from '../../shared/engine.ts';
 import { Ledger } from './ledger.ts';
 import { shownValue } from './output.ts';
@@ -133,9 +134,9 @@ class Verify {
     await this.moment();
     for (const { table } of this.fills) await table.create(this.client);
     await this.streams.begin();
-    await this.client.query('SET enable_seqscan = off'); // rows are read by their ids, from tables without statistics
+    await prepareSession(this.db);
     await this.replay();
-    await this.client.query('RESET enable_seqscan');
+    await planAsUsual(this.db);
     for await (const { stream, message } of this.streams.faults()) this.found('streams', stream, message);
     for (const { paymentId, position, message } of this.transactions.unexplained()) {
       this.found('transactions', paymentId, `${message} (last event at position ${position})`);

@@ -7,7 +7,7 @@ import { oneByOne } from './one-by-one.ts';
 import { CannotBeProjected } from './partition.ts';
 import type { RebuildOptions, RebuildSource } from './rebuild.ts';
 import { skipsUpTo } from './skips.ts';
-import { prepareSession } from './tables.ts';
+import { planAsUsual, prepareSession } from './tables.ts';
 
 type Options = Pick<RebuildOptions, 'signal' | 'progress' | 'batchSize' | 'keepEvery'> & { skips: ReadonlySet<number> };
 
@@ -84,7 +84,7 @@ export class Refill {
     await this.pass('leave');
   }
 
-  /** From then on the planner has statistics to go by: what is still filled in, and the comparison, need no further help. */
+  /** Makes the indexes, and the statistics that the planner goes by from then on. */
   async index(): Promise<void> {
     for (const { fill } of this.fills) {
       const { table } = fill;
@@ -92,7 +92,7 @@ export class Refill {
       await this.db.query(`ALTER TABLE ${table.table} RESET (autovacuum_enabled)`);
       await this.db.query(`ANALYZE ${table.table}`);
     }
-    await this.db.query('RESET enable_seqscan');
+    await planAsUsual(this.db);
   }
 
   private async look(): Promise<void> {

@@ -26,6 +26,11 @@ export async function prepareSession(client: Queryable): Promise<void> {
   await client.query('SET enable_seqscan = off');
 }
 
+/** Leaves the plans to the planner again: for the comparison of whole tables. */
+export async function planAsUsual(client: Queryable): Promise<void> {
+  await client.query('RESET enable_seqscan');
+}
+
 /** The SQL of one read table: create, read rows by id, write rows. `table` is the name to use, the live one or a rebuild's. */
 export class ReadTable {
   readonly projection: AnyProjection;
