@@ -78,7 +78,9 @@ async function startPostgres() {
     await stop();
     await rm(dataDir, { recursive: true, force: true });
   };
-  return { url, remove };
+  const overTcp = new URL(url); // as to a server elsewhere: tests put gates before it
+  overTcp.search = '';
+  return { url: overTcp.href, remove };
 }
 
 /** What a killed run left behind: its PostgreSQL and its folder. */

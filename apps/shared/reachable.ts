@@ -14,8 +14,9 @@ const SAY_EVERY_MS = 30_000;
 /** Whether an error only says that a server cannot be reached now, so that the same may succeed later. */
 export function isUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const { code, type } = error as { code?: unknown; type?: unknown };
+  const { code, type, syscall } = error as { code?: unknown; type?: unknown; syscall?: unknown };
   if (UNREACHABLE.has(code) || UNREACHABLE.has(type)) return true;
+  if (code === 'ENOENT' && syscall === 'connect') return true; // a server's socket
   if (/^(Connection terminated|timeout expired|timeout exceeded|Query read timeout)/i.test(error.message)) return true;
   if (error instanceof AggregateError) return error.errors.some(isUnreachable);
   return isUnreachable(error.cause);

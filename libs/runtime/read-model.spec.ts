@@ -1,7 +1,9 @@
 import { expect, jest, test } from '@jest/globals';
-import type { Kysely } from 'kysely';
-import type pg from 'pg';
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import { freshDatabase } from '../../test/database.ts';
 import type { Tenant } from '../kernel/messages.ts';
+import type { AnyProjection } from '../kernel/projection.ts';
 import { ReadModel, type ReadTables } from './read-model.ts';
 
 const readModel = () => new ReadModel({} as pg.Pool, {} as Kysely<ReadTables>);
@@ -65,5 +67,39 @@ test('it waits two seconds at most, and leaves nothing behind', async () => {
     expect(jest.getTimerCount()).toBe(0);
   } finally {
     jest.useRealTimers();
+  }
+});
+
+test('a page of the usual length is planned once, not each time', async () => {
+  const database = await freshDatabase();
+  const pool = new pg.Pool({ connectionString: database.url, max: 1 });
+  try {
+    await pool.query(
+      'CREATE TABLE things (id text, platform text, environment text, state text, created_at timestamptz)',
+    );
+    await pool.query(
+      `INSERT INTO things SELECT n, 'ours', 'sandbox', '{}', now() - n * interval '1 s' FROM generate_series(1, 5000) n`,
+    );
+    await pool.query('CREATE INDEX ON things (platform, environment, created_at DESC, id DESC)');
+    await pool.query('ANALYZE things');
+    const db = new Kysely<ReadTables>({ dialect: new PostgresDialect({ pool }) });
+    const model = new ReadModel(pool, db);
+    const read = (limit: number) =>
+      model.page(
+        { name: 'things' } as AnyProjection,
+        tenant('ours'),
+        { limit },
+        (rows) => rows,
+        () => 'shown',
+      );
+    for (let i = 0; i < 7; i += 1) expect((await read(20)).data).toHaveLength(20);
+    const { rows } = await pool.query(
+      `SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE statement LIKE '%"created_at" desc%'`,
+    );
+    expect(rows).toEqual([{ generic_plans: '2', custom_plans: '5' }]);
+    expect((await read(33)).data).toHaveLength(33);
+  } finally {
+    await pool.end();
+    await database.drop();
   }
 });

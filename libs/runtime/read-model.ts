@@ -5,7 +5,7 @@ import type { Feed } from '../kernel/feed.port.ts';
 import { fromJson } from '../kernel/json.ts';
 import type { Tenant } from '../kernel/messages.ts';
 import type { AnyProjection } from '../kernel/projection.ts';
-import { decodeCursor, encodeCursor, filtersHash, type Page, page } from './http/pagination.ts';
+import { decodeCursor, encodeCursor, filtersHash, type Page, page, USUAL_LIMIT } from './http/pagination.ts';
 import { rowsById } from './rows-by-id.ts';
 
 /** Every read table as kysely sees it: the columns of `stateProjection`, and filter columns by name. */
@@ -184,7 +184,7 @@ export class ReadModel {
       .select(['id', 'state', keyOf.as('key')])
       .orderBy('created_at', order)
       .orderBy('id', order)
-      .limit(query.limit + 1);
+      .limit(rowsToRead(query.limit));
     if (after) rowsQuery = rowsQuery.where(beyond(String(after.key), after.id, order));
     const [rows, total] = await Promise.all([this.rows<PageRow>(rowsQuery), this.count(matching(), filters)]);
     return page(
@@ -215,7 +215,7 @@ export class ReadModel {
   /** That there are more than can be counted is remembered for some seconds: counting them anew each time is what costs. */
   private async count(matching: TenantQuery, filters: string): Promise<number | undefined> {
     if (this.tooMany.has(filters)) return undefined;
-    const counted = matching.select(sql`1`.as('one')).limit(COUNT_UP_TO + 1);
+    const counted = matching.select(sql`1`.as('one')).limit(sql.lit(COUNT_UP_TO + 1));
     const counting = this.db.selectFrom(counted.as('counted')).select(sql<string>`count(*)`.as('total'));
     const [row] = await this.rows<{ total: string }>(counting);
     const total = Number(row!.total);
@@ -224,6 +224,12 @@ export class ReadModel {
     return undefined;
   }
 }
+
+/**
+ * How many rows to read for a page: one more shows that there are more. PostgreSQL plans a query anew each time when it is to be told how many,
+ * which costs it more than to read them: the usual number stands in the text.
+ */
+const rowsToRead = (limit: number) => (limit === USUAL_LIMIT ? sql.lit(limit + 1) : limit + 1);
 
 /** `created_at` in the form that cursors carry, to the microsecond. */
 const keyOf = sql<string>`to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;

@@ -9,7 +9,9 @@ export interface WireRequest {
   idempotencyKey?: string;
 }
 
-type Answered = (status: number, body: string, head: string) => void;
+type Answered = (status: number, body: Buffer, head: string) => void;
+
+const NOTHING = Buffer.alloc(0);
 
 /**
  * A connection that sends one request at a time and reads no more of the answer than it must: the load generator shares its cores with
@@ -58,7 +60,7 @@ export class Wire {
       if (this.socket !== socket) return;
       this.socket = undefined;
       this.received = undefined;
-      this.settle(0, '', '');
+      this.settle(0, NOTHING, '');
     });
     return socket;
   }
@@ -73,10 +75,10 @@ export class Wire {
       return;
     }
     this.received = undefined;
-    this.settle(Number(head.slice(9, 12)), bytes.toString('utf8', end + 4, end + 4 + length), head);
+    this.settle(Number(head.slice(9, 12)), bytes.subarray(end + 4, end + 4 + length), head);
   }
 
-  private settle(status: number, body: string, head: string): void {
+  private settle(status: number, body: Buffer, head: string): void {
     const { answered } = this;
     this.answered = undefined;
     answered?.(status, body, head);
@@ -85,5 +87,7 @@ export class Wire {
 
 /** Sends one request and waits for the answer. */
 export function ask(wire: Wire, request: WireRequest): Promise<{ status: number; body: string; head: string }> {
-  return new Promise((resolve) => wire.send(request, (status, body, head) => resolve({ status, body, head })));
+  return new Promise((resolve) =>
+    wire.send(request, (status, body, head) => resolve({ status, body: body.toString(), head })),
+  );
 }

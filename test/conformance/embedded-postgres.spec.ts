@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import {
@@ -71,6 +72,9 @@ async function eventually(check: () => Promise<boolean>): Promise<void> {
   throw new Error('it did not happen');
 }
 
+/** Its socket is removed when it ends, and left when it is killed. */
+const gone = { code: expect.stringMatching(/^(ENOENT|ECONNREFUSED)$/) };
+
 const takesConnections = (url: string) => query(url, 'SELECT 1').then(() => true);
 
 async function occupy(port: number): Promise<void> {
@@ -85,7 +89,7 @@ describe('the embedded PostgreSQL', () => {
     await query(first.url, 'CREATE TABLE note (text text)');
     await query(first.url, `INSERT INTO note VALUES ('kept')`);
     await first.stop();
-    await expect(takesConnections(first.url)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    await expect(takesConnections(first.url)).rejects.toMatchObject(gone);
 
     const second = await start();
     expect(second.url).toBe(first.url);
@@ -146,14 +150,14 @@ describe('the embedded PostgreSQL', () => {
     process.kill(pid, 'SIGKILL');
     await eventually(async () => postgres.pid !== pid && (await takesConnections(postgres.url)));
     await postgres.stop();
-    await expect(takesConnections(postgres.url)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    await expect(takesConnections(postgres.url)).rejects.toMatchObject(gone);
   });
 
   test('outlives a Ctrl-C, which its owner answers by ending it', async () => {
     const { child, url } = await startInChild();
     process.kill(-(child.pid as number), 'SIGINT');
     expect(await once(child, 'exit')).toEqual([0, null]);
-    await expect(takesConnections(url)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    await expect(takesConnections(url)).rejects.toMatchObject(gone);
     const next = await start();
     expect(await query(next.url, 'SELECT text FROM note')).toEqual(['not committed']);
   });
@@ -212,6 +216,55 @@ describe('the port of the embedded PostgreSQL', () => {
   });
 });
 
+describe('the socket of the embedded PostgreSQL', () => {
+  const overTcp = (url: string) => {
+    const plain = new URL(url);
+    plain.search = '';
+    return plain.href;
+  };
+  const way = `SELECT coalesce(host(inet_client_addr()), 'socket')`;
+
+  test('is what the program connects by; TCP works as well', async () => {
+    const { url } = await start();
+    expect(await query(url, way)).toEqual(['socket']);
+    expect(await query(overTcp(url), way)).toEqual(['127.0.0.1']);
+    const wrong = new URL(url);
+    wrong.password = 'guessed';
+    await expect(takesConnections(wrong.href)).rejects.toMatchObject({ code: '28P01' });
+  });
+
+  test('is let in by clusters that were made without one', async () => {
+    const first = await start();
+    await first.stop();
+    const access = path.join(dataDir, 'postgres/pg_hba.conf');
+    await writeFile(access, 'host all all 127.0.0.1/32 scram-sha-256\n');
+    const second = await start();
+    expect(await query(second.url, way)).toEqual(['socket']);
+    await second.stop();
+    await start();
+    expect(await readFile(access, 'utf8')).toBe(
+      'host all all 127.0.0.1/32 scram-sha-256\nlocal all all scram-sha-256\n',
+    );
+  });
+
+  test('whose path is too long for an address is left alone', async () => {
+    const { url } = await start({ dataDir: path.join(folder, 'd'.repeat(60), 'd'.repeat(60)) });
+    expect(url).toBe(overTcp(url));
+    expect(await query(url, way)).toEqual(['127.0.0.1']);
+  });
+
+  test('that a killed server left, with the number of another process by now, is no hindrance', async () => {
+    const first = await start();
+    await first.stop();
+    const socket = path.join(dataDir, `postgres/.s.PGSQL.${first.port}`);
+    for (const lock of [`${socket}.lock`, path.join(dataDir, 'postgres/postmaster.pid')])
+      await writeFile(lock, `${process.pid}\n/x\n1\n${first.port}\n\n\n\nready\n`);
+    await writeFile(socket, '');
+    const second = await start();
+    expect(await query(second.url, way)).toEqual(['socket']);
+  });
+});
+
 describe('a DATA_DIR', () => {
   test('whose lock file names a process that is something else by now starts', async () => {
     const first = await start();
@@ -227,7 +280,7 @@ describe('a DATA_DIR', () => {
   test('copied from a running one starts a server of its own and leaves the other alone', async () => {
     const original = await start();
     const copy = path.join(folder, 'copy');
-    await cp(dataDir, copy, { recursive: true, preserveTimestamps: true });
+    await promisify(execFile)('cp', ['-a', dataDir, copy]);
     const copied = await start({ dataDir: copy });
     expect(copied.pid).not.toBe(original.pid);
     expect(copied.port).not.toBe(original.port);

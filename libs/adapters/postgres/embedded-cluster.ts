@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { access, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { access, appendFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { platform } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -24,6 +25,22 @@ export const clusterExists = (cluster: string): Promise<boolean> =>
     () => true,
     () => false,
   );
+
+const ACCESS_FILE = 'pg_hba.conf';
+/** Of the address of a socket, where systems have room for the fewest. */
+const SOCKET_PATH_BYTES = 103;
+
+/** The socket of the server that listens on `port`; undefined where it made none, or where its path is longer than an address can be. */
+export function socketFolder(cluster: string, port: number): string | undefined {
+  const socket = path.join(cluster, `.s.PGSQL.${port}`);
+  return Buffer.byteLength(socket) <= SOCKET_PATH_BYTES && existsSync(socket) ? cluster : undefined;
+}
+
+/** Clusters that were made before there was a socket let nobody in by it. */
+export async function allowSocket(cluster: string): Promise<void> {
+  const file = path.join(cluster, ACCESS_FILE);
+  if (!/^local\s/m.test(await readFile(file, 'utf8'))) await appendFile(file, 'local all all scram-sha-256\n');
+}
 
 /** Makes the cluster with its database and password, beside its place, and moves it there whole: a crash leaves nothing half done. */
 export async function createCluster(
@@ -60,7 +77,7 @@ async function initialise(folder: string, programs: Programs, account: Account, 
   const { stderr } = await single;
   if (/\b(ERROR|FATAL|PANIC):/.test(stderr)) throw new Error(stderr);
 
-  const access = path.join(folder, 'pg_hba.conf');
+  const access = path.join(folder, ACCESS_FILE);
   await writeFile(access, 'host all all 127.0.0.1/32 scram-sha-256\n');
   await handOver(access, account);
 }
@@ -100,5 +117,8 @@ export async function readLockFile(cluster: string): Promise<LockFile | undefine
   return { pid, port: Number(lines[3]), status: lines[7]?.trim() ?? 'starting' };
 }
 
-export const removeLockFile = (cluster: string): Promise<void> =>
-  rm(path.join(cluster, 'postmaster.pid'), { force: true });
+/** Removes what a server left that has gone, or what came along with a copy of another one's folder: its lock and its sockets. */
+export async function removeLockFiles(cluster: string): Promise<void> {
+  const sockets = (await readdir(cluster)).filter((name) => name.startsWith('.s.PGSQL.'));
+  for (const name of [...sockets, 'postmaster.pid']) await rm(path.join(cluster, name), { force: true });
+}

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { accountFor } from './embedded-account.ts';
-import { clusterExists, createCluster, NAME } from './embedded-cluster.ts';
+import { clusterExists, createCluster, NAME, socketFolder } from './embedded-cluster.ts';
 import { findPrograms } from './embedded-programs.ts';
 import {
   connect,
@@ -41,7 +41,7 @@ export interface EmbeddedPostgresOptions {
 }
 
 export interface EmbeddedPostgres {
-  /** Of the database `ledgerline`, password included. */
+  /** Of the database `ledgerline`, password included; by the server's socket where it has one. */
   url: string;
   port: number;
   /** Of the server as it runs now: another one after a crash. */
@@ -149,7 +149,12 @@ async function own(site: Site, configuredPort: number | undefined): Promise<Embe
   };
 }
 
-const urlOf = (site: Site, port: number) => `postgres://${NAME}:${site.password}@127.0.0.1:${port}/${NAME}`;
+function urlOf(site: Site, port: number): string {
+  const url = new URL(`postgres://${NAME}:${site.password}@127.0.0.1:${port}/${NAME}`);
+  const folder = socketFolder(site.cluster, port);
+  if (folder) url.searchParams.set('host', folder);
+  return url.href;
+}
 
 /** Finds the server running on the cluster or starts one; a port that nobody asked for is exchanged when it is taken. */
 async function bringUp(site: Site, configuredPort: number | undefined): Promise<Running> {

@@ -4,10 +4,13 @@ import { QueryInteger, QueryText } from './query-fields.ts';
 
 export { PageOf } from './page-of.ts';
 
+/** How many results a page holds unless the client says. */
+export const USUAL_LIMIT = 20;
+
 /** The paging part of a list's query; a list's own query class extends it with its filters (decision 17). */
 export class PageQuery {
-  @QueryInteger({ min: 1, max: 100, default: 20, description: 'How many results a page holds.' })
-  limit: number = 20;
+  @QueryInteger({ min: 1, max: 100, default: USUAL_LIMIT, description: 'How many results a page holds.' })
+  limit: number = USUAL_LIMIT;
 
   @QueryText({ max: 1_000, description: '`nextCursor` of the page before; the filters must stay the same.' })
   cursor?: string;
