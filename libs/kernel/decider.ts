@@ -1,5 +1,6 @@
 import type { Rejection } from './errors.ts';
 import type { Command, CommandClass, Event, Stamped } from './messages.ts';
+import { COMMAND_REFUSED } from './refusal.ts';
 
 /**
  * The pure heart of a feature: `decide` turns a command into events or a rejection, `evolve` folds an event into the state.
@@ -39,13 +40,20 @@ export function streamOf(decider: Pick<AnyDecider, 'name' | 'id'>, command: Comm
   return `${decider.name}-${id}`;
 }
 
+/** The state after an event of the stream, which may be one that no decider knows: a recorded refusal changes nothing. */
+export const evolved = <S, E extends Event>(
+  decider: Pick<Decider<S, Command, E>, 'evolve'>,
+  state: S,
+  event: E & Stamped,
+): S => (event.type === COMMAND_REFUSED ? state : decider.evolve(state, event));
+
 /** The state after a list of events, from the beginning. */
 export function fold<S, E extends Event>(
   decider: Pick<Decider<S, Command, E>, 'initial' | 'evolve'>,
   events: Iterable<E & Stamped>,
 ): S {
   let state = decider.initial;
-  for (const event of events) state = decider.evolve(state, event);
+  for (const event of events) state = evolved(decider, state, event);
   return state;
 }
 

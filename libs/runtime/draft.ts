@@ -1,8 +1,10 @@
 import { type Clock, timestamp } from '../kernel/clock.ts';
+import { evolved } from '../kernel/decider.ts';
 import { Rejection } from '../kernel/errors.ts';
 import type { KeyedAnswer } from '../kernel/event-store.port.ts';
 import { derivedUuid } from '../kernel/ids.ts';
 import type { Event, Tenant } from '../kernel/messages.ts';
+import { commandRefused } from '../kernel/refusal.ts';
 import type { PlatformClock } from './platform-clock.ts';
 import type { Decided, Envelope, Executed, Stream, Waiting } from './stream.ts';
 
@@ -16,7 +18,7 @@ export interface Draft {
   state: unknown;
   answers: KeyedAnswer[];
   keyOwners: Map<string, Waiting>;
-  commandIds: Set<string>;
+  commandIds: Map<string, Rejection | undefined>;
   /** Whose resources were written, or found written. */
   tenants: Set<Tenant>;
   /** Gives the answers, refusals included, in order. `firstPosition` is that of the first event written. */
@@ -52,7 +54,7 @@ export function draftOf(stream: Stream, limit: number, moment: Moment): Draft | 
     state: stream.state,
     answers: [],
     keyOwners: new Map(),
-    commandIds: new Set(),
+    commandIds: new Map(),
     tenants: new Set(),
     settle: [],
   };
@@ -81,21 +83,26 @@ function decideOne(draft: Draft, one: Waiting, { nowMs, aheadMs }: Moment): void
   const at = ahead === 0 ? recorded : timestamp(nowMs + ahead);
   let { state } = draft;
   let events: readonly Event[] = [];
+  let refusal = one.refusal ?? stream.window.refusalOf(commandId) ?? draft.commandIds.get(commandId);
+  if (isKnown && refusal) throw refusal;
   if (!isKnown) {
     const decision = stream.decider.decide(state, command);
-    if (decision instanceof Rejection) throw decision;
-    events = decision;
-    for (const event of events) state = stream.decider.evolve(state, { ...event, at });
+    if (!(decision instanceof Rejection)) events = decision;
+    else if (envelope.stands?.(decision)) {
+      refusal = decision;
+      events = [commandRefused(command, decision)];
+    } else throw decision;
+    for (const event of events) state = evolved(stream.decider, state, { ...event, at });
   }
   const decided = events.map((event, step) => stamped(event, step, envelope, stream.name, recorded, ahead));
   const last = draft.decided.length + decided.length;
   const { position } = stream;
   const done: Executed = { state, revision: stream.revision + last, position, events, replayed: isKnown };
-  const answer = envelope.answer?.(done);
+  const answer = refusal ? undefined : envelope.answer?.(done);
 
   draft.state = state;
   draft.decided.push(...decided);
-  if (decided.length > 0) draft.commandIds.add(commandId);
+  if (decided.length > 0) draft.commandIds.set(commandId, refusal);
   if (isKnown || decided.length > 0) draft.tenants.add(envelope.tenant);
   if (answer && !draft.keyOwners.has(answer.key)) {
     draft.answers.push(answer);
@@ -103,7 +110,8 @@ function decideOne(draft: Draft, one: Waiting, { nowMs, aheadMs }: Moment): void
   }
   draft.settle.push((firstPosition) => {
     if (last > 0) done.position = firstPosition + last - 1;
-    one.resolve(done);
+    if (refusal) one.reject(refusal);
+    else one.resolve(done);
   });
 }
 

@@ -1,8 +1,15 @@
 import { expect, test } from '@jest/globals';
 import { MemoryEventStore } from '../adapters/memory/event-store.ts';
 import { MemorySubjectKeys } from '../adapters/memory/subject-keys.ts';
-import { account, OpenAccount, ReceiveDeposit } from '../domain/accounts/account.ts';
-import { internalQuote } from '../domain/payments/payment.examples.ts';
+import {
+  type AccountState,
+  account,
+  CloseAccount,
+  OpenAccount,
+  ReceiveDeposit,
+  ReopenAccount,
+} from '../domain/accounts/account.ts';
+import { internalQuote, payoutQuote } from '../domain/payments/payment.examples.ts';
 import { completePayment } from '../domain/payments/payment.process.ts';
 import { ExecutePayment, type PaymentState, payment, QuotePayment } from '../domain/payments/payment.ts';
 import type { Append } from '../kernel/event-store.port.ts';
@@ -30,7 +37,7 @@ function world(store = new MemoryEventStore()) {
   return { store, writePath, driver, send };
 }
 
-async function funded(amountMinor: bigint) {
+async function funded(amountMinor: bigint, quote = internalQuote) {
   const one = world();
   const common = { tenantId: 'p.sandbox', platformCustomerId: 'c', currency: 'USD' };
   for (const accountId of ['source', 'destination'])
@@ -44,7 +51,7 @@ async function funded(amountMinor: bigint) {
     reference: 'F',
   };
   await one.send(new ReceiveDeposit(leg));
-  await one.send(new QuotePayment(internalQuote));
+  await one.send(new QuotePayment(quote));
   return one;
 }
 
@@ -112,4 +119,116 @@ test('a process is judged by the state that holds the event it was woken for, ev
   await executing;
   expect((await driven).phase).toBe('SUBMITTING');
   expect((await writePath.state<PaymentState>(payment, paymentId)).state.status).toBe('PROCESSING');
+});
+
+/** The same store for a process that is slow to read one stream: `isReading` says that it wants to, and it waits for `goOn`. */
+function slowTo(read: string, store: MemoryEventStore) {
+  let goOn = () => {};
+  let reached = () => {};
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const isReading = new Promise<void>((resolve) => {
+    reached = resolve;
+  });
+  const slow = new Proxy(store, {
+    get(target, name) {
+      if (name !== 'loadStreams') {
+        const value = Reflect.get(target, name, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      }
+      return async (streams: string[]) => {
+        if (streams.includes(read)) {
+          reached();
+          await held;
+        }
+        return target.loadStreams(streams);
+      };
+    },
+  });
+  return { slow, isReading, goOn };
+}
+
+async function ends(store: MemoryEventStore) {
+  const { writePath } = world(store);
+  const { state } = await writePath.state<PaymentState>(payment, paymentId);
+  const accounts = ['source', 'destination'].map((id) => writePath.state<AccountState>(account, id));
+  const balances = (await Promise.all(accounts)).map(({ state: { postedMinor, pendingMinor } }) => [
+    postedMinor,
+    pendingMinor,
+  ]);
+  return { phase: state.phase, refund: state.refund?.status, balances };
+}
+
+const more = (amountMinor: bigint) =>
+  new ReceiveDeposit({
+    tenantId: 'p.sandbox',
+    platformCustomerId: 'c',
+    currency: 'USD',
+    accountId: 'source',
+    amountMinor,
+    counterpart: 'mint:USD',
+    paymentId: 'more',
+    reference: 'G',
+  });
+
+test.each([
+  ['internal', internalQuote],
+  ['payout', payoutQuote],
+])('what one driver was refused, the other one is refused too, whatever came in between (%s)', async (_, quote) => {
+  const { store, driver, send } = await funded(1n, quote);
+  await send(new ExecutePayment({ paymentId, now }));
+  const { slow, isReading, goOn } = slowTo('account-source', store);
+  const late = world(slow).driver.drive<PaymentState>(completePayment, paymentId, { ...drive, revision: 1 });
+  await isReading;
+  const state = await driver.drive<PaymentState>(completePayment, paymentId, drive);
+  expect([state.phase, state.refusal?.reason]).toEqual(['OPEN', 'INSUFFICIENT_FUNDS']);
+  await send(more(200_000n));
+  goOn();
+  expect((await late).phase).toBe('OPEN');
+  const balances = [
+    [200_001n, 0n],
+    [0n, 0n],
+  ];
+  expect(await ends(store)).toEqual({ phase: 'OPEN', refund: undefined, balances });
+  expect(await types(store, 'account-source')).toEqual([
+    'AccountOpened',
+    'DepositReceived',
+    'CommandRefused',
+    'DepositReceived',
+  ]);
+});
+
+test('a delivery that one driver was refused is not made by the other one: the money is returned, and only that', async () => {
+  const { store, driver, send } = await funded(10_000n);
+  await send(new ExecutePayment({ paymentId, now }));
+  const { slow, isReading, goOn } = slowTo('account-destination', store);
+  const calls = { refund: async () => true };
+  const late = world(slow).driver.drive(completePayment, paymentId, { ...drive, revision: 1 }, calls);
+  await isReading;
+  await send(new CloseAccount({ accountId: 'destination' }));
+  await driver.drive(completePayment, paymentId, drive);
+  await send(new ReopenAccount({ accountId: 'destination' }));
+  goOn();
+  await late;
+  const balances = [
+    [10_000n, 0n],
+    [0n, 0n],
+  ];
+  expect(await ends(store)).toEqual({ phase: 'DONE', refund: 'COMPLETED', balances });
+});
+
+test('a refused execution can be asked for again, and goes through once there is money', async () => {
+  const { store, driver, send } = await funded(1n);
+  for (const expected of ['OPEN', 'OPEN']) {
+    await send(new ExecutePayment({ paymentId, now }));
+    expect((await driver.drive<PaymentState>(completePayment, paymentId, drive)).phase).toBe(expected);
+  }
+  await send(more(200_000n));
+  await send(new ExecutePayment({ paymentId, now }));
+  expect((await driver.drive<PaymentState>(completePayment, paymentId, drive)).status).toBe('COMPLETED');
+  expect((await ends(store)).balances).toEqual([
+    [190_001n, 0n],
+    [10_000n, 0n],
+  ]);
 });

@@ -22,9 +22,23 @@ export interface Drive {
   answer?: Envelope['answer'];
 }
 
+type Sends = Extract<Step, { sends: unknown }>;
+
+/** A step throws over a refusal that is a fault: what it was about may be put right, and the command sent again. */
+function isActedUpon(step: Sends, refused: Refused): boolean {
+  try {
+    step.after(refused);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Takes a process as far as it goes (architecture §8). Every command it sends has an id derived from the process's stream and revision,
- * and carries the position of the intent it follows from: sent again after a crash, each happens once.
+ * and carries the position of the intent it follows from: sent again after a crash, each happens once. Two may drive the same process,
+ * an API and a worker: a refusal is recorded where it was given, so that the other one, for whom the command might be accepted a moment
+ * later, gets it as well. Otherwise one would move money for a payment that the other has ended as refused.
  */
 export class Driver {
   private readonly writePath: WritePath;
@@ -73,7 +87,7 @@ export class Driver {
         at = (await this.send(step.after(said as never), envelope('answer'))) as Executed<S>;
         continue;
       }
-      const refusal = await this.sendAll(step.sends, envelope);
+      const refusal = await this.sendAll(step, envelope);
       const isRefused = isStart && refusal?.at === 0; // nothing has moved, and a refusal is no answer to remember
       const after = { ...envelope('after'), ...(answer && !isRefused && { answer }) };
       at = (await this.send(step.after(refusal), after)) as Executed<S>;
@@ -81,13 +95,11 @@ export class Driver {
     }
   }
 
-  private async sendAll(
-    commands: readonly Command[],
-    envelope: (purpose: string) => Envelope,
-  ): Promise<Refused | undefined> {
-    for (const [at, command] of commands.entries()) {
+  private async sendAll(step: Sends, envelope: (purpose: string) => Envelope): Promise<Refused | undefined> {
+    for (const [at, command] of step.sends.entries()) {
+      const stands = (rejection: Rejection) => isActedUpon(step, { at, rejection });
       try {
-        await this.send(command, envelope(`send ${at}`));
+        await this.send(command, { ...envelope(`send ${at}`), stands });
       } catch (error) {
         if (error instanceof Rejection && error.status < 500) return { at, rejection: error };
         throw error;

@@ -1,7 +1,9 @@
 import { type AnyDecider, streamOf } from '../kernel/decider.ts';
 import { reject } from '../kernel/errors.ts';
 import type { Append, AppendOutcome, EventStore, LoggedEvent } from '../kernel/event-store.port.ts';
+import { fromJson } from '../kernel/json.ts';
 import type { Command, Tenant } from '../kernel/messages.ts';
+import { refusalIn } from '../kernel/refusal.ts';
 import type { EventCodec } from './codec.ts';
 import { type Draft, draftOf, momentOf, type TimedClock, writes } from './draft.ts';
 import { Gathering } from './gathering.ts';
@@ -239,9 +241,11 @@ export class WritePath {
     const events = await this.options.store.readStreamSince(stream.name, since);
     const decoded = await this.options.codec.decode(events.filter((event) => event.revision > stream.revision));
     stream.fold(decoded);
-    const ids = new Set(events.map((event) => JSON.parse(event.metadata).commandId as string));
+    const found = new Map(events.map((event) => [JSON.parse(event.metadata).commandId as string, event]));
     for (const one of older) {
-      one.isKnown = ids.has(one.envelope.commandId);
+      const event = found.get(one.envelope.commandId);
+      one.isKnown = event !== undefined;
+      one.refusal = event && refusalIn({ type: event.type, data: fromJson(event.payload) });
       one.since = stream.position;
     }
   }
@@ -262,10 +266,10 @@ export class WritePath {
 
   private commit(draft: Draft, firstPosition: number): void {
     const { stream, decided } = draft;
-    decided.forEach(({ meta }, i) => {
+    decided.forEach(({ meta, event }, i) => {
       stream.revision += 1;
       stream.position = firstPosition + i;
-      stream.window.add(meta.commandId, stream.position);
+      stream.window.add(meta.commandId, stream.position, refusalIn(event));
     });
     stream.state = draft.state;
     stream.doubts = 0;

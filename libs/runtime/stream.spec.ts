@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { reject } from '../kernel/errors.ts';
 import { CommandWindow } from './stream.ts';
 
 const filled = (count: number, step = 1) => {
@@ -31,6 +32,22 @@ describe('the window of command ids', () => {
     const window = new CommandWindow();
     for (const position of [1, 2, 3]) window.add('many', position);
     expect(window.serialise()).toBe('{"from":0,"positions":[["many",3]]}');
+  });
+
+  test('knows which commands were refused for good, as long as it knows them, over a snapshot too', () => {
+    const window = filled(2);
+    window.add('refused', 3, reject('CONFLICT', { reason: 'NO' }, 'Not now.'));
+    const again = CommandWindow.parse(window.serialise());
+    for (const one of [window, again]) {
+      expect(one.refusalOf('c1')).toBeUndefined();
+      expect(one.refusalOf('refused')).toMatchObject({
+        code: 'CONFLICT',
+        details: { reason: 'NO' },
+        message: 'Not now.',
+      });
+    }
+    again.add('late', 60_000);
+    expect([again.has('refused'), again.refusalOf('refused')]).toEqual([false, undefined]);
   });
 
   test('comes back from a snapshot as it was', () => {

@@ -1,6 +1,8 @@
-import type { AnyDecider } from '../kernel/decider.ts';
+import { type AnyDecider, evolved } from '../kernel/decider.ts';
+import { type Rejection, reject } from '../kernel/errors.ts';
 import type { KeyedAnswer } from '../kernel/event-store.port.ts';
 import type { Command, Event, EventMeta, RecordedEvent, Tenant } from '../kernel/messages.ts';
+import { refusalIn } from '../kernel/refusal.ts';
 
 /** What travels with a command: who sends it, why, and how a repetition is recognised. */
 export interface Envelope {
@@ -11,6 +13,11 @@ export interface Envelope {
   tenant: Tenant;
   /** For a command that may be a repetition: the log position before its first attempt. Absent: sent once. */
   since?: number;
+  /**
+   * Whether a refusal stands: it is recorded then, so that whoever else sends the command gets it, too. For commands that several may send
+   * and whose refusal they act upon. Absent: a refusal leaves no trace, and the command may be sent again.
+   */
+  stands?: (refusal: Rejection) => boolean;
   /** The answer of a keyed request, to be written in the same commit; made from what was decided. */
   answer?: (done: Executed) => KeyedAnswer;
 }
@@ -34,6 +41,8 @@ export interface Waiting {
   since: number | undefined;
   /** Set when the stream was found to hold it. */
   isKnown: boolean;
+  /** The refusal that the stream was found to hold of it. */
+  refusal?: Rejection | undefined;
   resolve(done: Executed): void;
   reject(error: unknown): void;
 }
@@ -42,25 +51,44 @@ const WINDOW_SIZE = 512;
 /** Commands so many events back in the log are forgotten with the next one, so that many streams together remember little. */
 const WINDOW_REACH_EVENTS = 50_000;
 
+interface Serialised {
+  from: number;
+  positions: [string, number][];
+  refusals?: [string, Pick<Rejection, 'code' | 'details' | 'message'>][];
+}
+
 /**
  * The ids of the commands that a stream holds, with the position of each one's last event; the newest are kept. A fast path only:
  * what it does not reach is read from the stream. Belongs to the write path, never to the decider's state.
  */
 export class CommandWindow {
   private readonly positions: Map<string, number>;
+  /** Of those that were refused for good. */
+  private readonly refusals: Map<string, Rejection>;
   /** Every command of the stream with a position above this one is remembered. */
   private from: number;
   private readonly reach: number;
 
   /** `positionStride`: about how far the positions of neighbouring events lie apart in the log. */
-  constructor(positionStride = 1, from = 0, positions: Iterable<[string, number]> = []) {
+  constructor(
+    positionStride = 1,
+    from = 0,
+    positions: Iterable<[string, number]> = [],
+    refusals: Iterable<[string, Rejection]> = [],
+  ) {
     this.reach = WINDOW_REACH_EVENTS * positionStride;
     this.from = from;
     this.positions = new Map(positions);
+    this.refusals = new Map(refusals);
   }
 
   has(commandId: string): boolean {
     return this.positions.has(commandId);
+  }
+
+  /** The refusal that is remembered of a command. */
+  refusalOf(commandId: string): Rejection | undefined {
+    return this.refusals.get(commandId);
   }
 
   /** True when a command sent first after `position` would be remembered. */
@@ -68,24 +96,34 @@ export class CommandWindow {
     return position >= this.from;
   }
 
-  /** Remembers a command, newer than all before. */
-  add(commandId: string, position: number): void {
+  /** Remembers a command, newer than all before, and its refusal if that is what is recorded of it. */
+  add(commandId: string, position: number, refusal?: Rejection): void {
     this.positions.delete(commandId);
     this.positions.set(commandId, position);
+    if (refusal) this.refusals.set(commandId, refusal);
     for (const [oldest, at] of this.positions) {
       if (this.positions.size <= WINDOW_SIZE && at > position - this.reach) return;
       this.positions.delete(oldest);
+      this.refusals.delete(oldest);
       this.from = at;
     }
   }
 
   serialise(): string {
-    return JSON.stringify({ from: this.from, positions: [...this.positions] });
+    const refusals = [...this.refusals].map(([id, { code, details, message }]) => [id, { code, details, message }]);
+    return JSON.stringify({
+      from: this.from,
+      positions: [...this.positions],
+      ...(refusals.length > 0 && { refusals }),
+    });
   }
 
   static parse(text: string, positionStride = 1): CommandWindow {
-    const { from, positions } = JSON.parse(text) as { from: number; positions: [string, number][] };
-    return new CommandWindow(positionStride, from, positions);
+    const { from, positions, refusals = [] } = JSON.parse(text) as Serialised;
+    const rejections = refusals.map(
+      ([id, { code, details, message }]) => [id, reject(code, details, message)] as const,
+    );
+    return new CommandWindow(positionStride, from, positions, rejections as [string, Rejection][]);
   }
 }
 
@@ -141,10 +179,10 @@ export class Stream {
   /** Folds committed events, oldest first. */
   fold(events: readonly RecordedEvent[]): void {
     for (const event of events) {
-      this.state = this.decider.evolve(this.state, { type: event.type, data: event.data, at: event.at });
+      this.state = evolved(this.decider, this.state, { type: event.type, data: event.data, at: event.at });
       this.revision = event.revision;
       this.position = event.position;
-      this.window.add(event.meta.commandId, event.position);
+      this.window.add(event.meta.commandId, event.position, refusalIn(event));
     }
     if (events.length > 0 && this.assumedNew) this.isRead();
   }

@@ -10,11 +10,14 @@ import type { PaymentEvent } from '../../libs/domain/payments/payment.events.ts'
 import type { PlatformEvent } from '../../libs/domain/platforms/platform.events.ts';
 import type { SweepEvent } from '../../libs/domain/sweeps/sweep.events.ts';
 import type { TokenEvent } from '../../libs/domain/tokens/token.events.ts';
+import type { Event } from '../../libs/kernel/messages.ts';
+import type { COMMAND_REFUSED, CommandRefusedData } from '../../libs/kernel/refusal.ts';
 import { incomingPayments } from './incoming-payments.examples.ts';
 import { invitationExamples } from './invitations.examples.ts';
 import { platformExamples } from './platforms.examples.ts';
 
 type StoredEvent =
+  | Event<typeof COMMAND_REFUSED, CommandRefusedData>
   | AccountEvent
   | ClaimEvent
   | CustomerEvent
@@ -344,4 +347,11 @@ export const examples: { readonly [T in StoredEvent['type']]?: Extract<StoredEve
 
   ...platformExamples,
   ...invitationExamples,
+
+  CommandRefused: {
+    command: 'DebitAccount',
+    code: 'INVALID_INPUT',
+    message: 'The account does not hold enough available funds.',
+    details: { reason: 'INSUFFICIENT_FUNDS' },
+  },
 };

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { deciders } from '../../libs/domain/index.ts';
 import type { LoggedEvent } from '../../libs/kernel/event-store.port.ts';
+import { COMMAND_REFUSED } from '../../libs/kernel/refusal.ts';
 import type { SubjectKeys } from '../../libs/kernel/subject-keys.port.ts';
 import { EventCodec } from '../../libs/runtime/codec.ts';
 
@@ -20,11 +21,12 @@ const domain = path.join(folder, '../../libs/domain');
 /** The file of an event type in a schema version of its payload. */
 export const fileOf = (type: string, version = 1): string => path.join(folder, `${type}.v${version}.golden.json`);
 
-/** Every event type of every `*.events.ts`, in order. */
+/** Every event type of every `*.events.ts`, and the one that any stream may hold, in order. */
 export async function storedEventTypes(): Promise<string[]> {
   const files = (await readdir(domain, { recursive: true })).filter((file) => file.endsWith('.events.ts'));
   const sources = await Promise.all(files.map((file) => readFile(path.join(domain, file), 'utf8')));
-  return sources.flatMap((source) => [...source.matchAll(/\bEvent<\s*'(\w+)'/g)].map(([, type]) => type!)).sort();
+  const types = sources.flatMap((source) => [...source.matchAll(/\bEvent<\s*'(\w+)'/g)].map(([, type]) => type!));
+  return [...types, COMMAND_REFUSED].sort();
 }
 
 const keyOf = (subject: string): Buffer => createHash('sha256').update(`golden ${subject}`).digest();

@@ -1,4 +1,5 @@
 import { type AccountState, account, availableMinor } from '../../../libs/domain/accounts/account.ts';
+import { evolved } from '../../../libs/kernel/decider.ts';
 import { isUuid, parsePublicId, publicId } from '../../../libs/kernel/ids.ts';
 import type { RecordedEvent } from '../../../libs/kernel/messages.ts';
 import { journal, movements } from '../../../projections/journal.ts';
@@ -59,7 +60,7 @@ export async function balance(engine: Engine, name: AccountName, until?: Moment,
   let last: RecordedEvent | undefined;
   for (const event of await accountEvents(engine, name.uuid)) {
     if (!isUpTo(until, event)) continue;
-    state = account.evolve(state, event as never);
+    state = evolved(account, state, event as never);
     last = event;
   }
   if (!last) throw new Error('The account was not open yet.');

@@ -1,5 +1,5 @@
 import { deciders } from '../../../libs/domain/index.ts';
-import type { AnyDecider } from '../../../libs/kernel/decider.ts';
+import { type AnyDecider, evolved } from '../../../libs/kernel/decider.ts';
 import { isUuid } from '../../../libs/kernel/ids.ts';
 import { fromJson, toJson } from '../../../libs/kernel/json.ts';
 import { categoryOf } from '../../../libs/kernel/messages.ts';
@@ -61,7 +61,7 @@ async function inspectStream(engine: Engine, stream: string, reveal: boolean): P
   let state: unknown = decider.initial;
   const events = decoded.map((event): InspectedEvent => {
     const before = plain(state);
-    state = decider.evolve(state, { type: event.type, data: event.data, at: event.at });
+    state = evolved(decider, state, { type: event.type, data: event.data, at: event.at });
     const after = plain(state);
     return {
       position: event.position,
