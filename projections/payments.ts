@@ -117,7 +117,7 @@ export function depositState(event: RecordedEvent): PaymentState {
 
 function filters(state: PaymentState): Record<string, unknown> {
   const { source, destination, customerId = '' } = state;
-  const receiver = destination.kind === 'INTERNAL' ? (destination.customerId ?? '') : '';
+  const receiver = destination.kind === 'INTERNAL' ? (destination.customerId ?? '') : undefined;
   return {
     type: state.type,
     status: state.status,

@@ -74,7 +74,7 @@ export const paymentEnd = ({ kind, id, currency, customerId }: Source): PaymentE
 
 /** Refuses pairs that money cannot move between here (spec, Quotes and transfers). */
 export function checkEnds(source: Source, destination: Pick<Destination, 'id'>): void {
-  if (source.id === destination.id) throw reject('SELF_PAYMENT');
+  if (source.kind !== 'REALTIME' && source.id === destination.id) throw reject('SELF_PAYMENT');
   if (source.kind === 'INTERNAL' && source.account.type === 'EMBEDDED_WALLET') {
     throw reject(
       'NOT_IMPLEMENTED',
@@ -107,10 +107,36 @@ export async function payerOf(
     throw rejectFields([{ field: 'source.customerId', constraint: 'CONFLICT', message }]);
   }
   const customerId = holder ?? actingFor;
-  if (customerId === undefined) return undefined;
+  return customerId === undefined ? undefined : customerOf(writePath, tenant, customerId);
+}
+
+async function customerOf(writePath: WritePath, tenant: Tenant, customerId: string): Promise<CustomerState> {
   const { state } = await writePath.state<CustomerState>(customer, customerId);
   if (state.tenantId !== tenantIdOf(tenant) || !isKnown(state)) throw reject('USER_NOT_FOUND');
   return state;
+}
+
+/** Whether money may move for the payer, and for whoever else holds the external account that it comes from (decisions 21 and 23). */
+export async function checkCustomers(
+  writePath: WritePath,
+  tenant: Tenant,
+  source: Source,
+  payer: CustomerState | undefined,
+  platform: PlatformState,
+): Promise<void> {
+  checkReadiness(payer, platform);
+  const { kind, customerId: holder } = source;
+  if (kind === 'EXTERNAL' && holder !== undefined && holder !== payer?.customerId)
+    checkReadiness(await customerOf(writePath, tenant, holder), platform);
+}
+
+/** Refuses a destination whose owner has to be, or can no more be, verified; one still to be verified takes small amounts (spec, States). */
+export function checkVerified(destination: Pick<Destination, 'kind'> & { account?: { status: string } }): void {
+  if (destination.kind !== 'EXTERNAL') return;
+  const { status } = destination.account!;
+  if (status === 'UNVERIFIED') throw reject('EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED');
+  if (status !== 'ACTIVE' && status !== 'PENDING_OWNERSHIP_VERIFICATION')
+    throw reject('INVALID_INPUT', { reason: 'DESTINATION_NOT_ACTIVE' }, 'The external account is not active.');
 }
 
 /** Whether money may move for a customer (decisions 21 and 23). */

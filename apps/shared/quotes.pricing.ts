@@ -6,7 +6,7 @@ import type { Corridor, FeeTerms } from '../../libs/kernel/rate.ts';
 import type { RatesProvider } from '../../libs/providers/rates.port.ts';
 import { refuseFields } from '../../libs/runtime/http/index.ts';
 import type { PlatformFeeOverrideBody, QuoteBody } from '../api/src/quotes/quotes.bodies.ts';
-import type { Destination, Source } from './quotes.facts.ts';
+import { checkVerified, type Destination, type Source } from './quotes.facts.ts';
 
 /**
  * Transfers to a wallet whose ownership is not verified yet are allowed below this (spec, External account; the EU's Travel Rule draws
@@ -113,13 +113,8 @@ async function checkOwnership(
   rates: RatesProvider,
   now: Date,
 ): Promise<void> {
-  if (destination.kind !== 'EXTERNAL') return;
-  const { status } = destination.account;
-  if (status === 'ACTIVE') return;
-  if (status === 'UNVERIFIED') throw reject('EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED');
-  if (status !== 'PENDING_OWNERSHIP_VERIFICATION') {
-    throw reject('INVALID_INPUT', { reason: 'DESTINATION_NOT_ACTIVE' }, 'The external account is not active.');
-  }
+  checkVerified(destination);
+  if (destination.kind !== 'EXTERNAL' || destination.account.status === 'ACTIVE') return;
   const inEuro = price({
     sendingCurrency: destination.currency,
     receivingCurrency: 'EUR',

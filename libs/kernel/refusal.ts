@@ -1,7 +1,7 @@
 import { type ErrorCode, type ErrorDetails, type Rejection, reject } from './errors.ts';
 import type { Command, Event } from './messages.ts';
 
-/** What stands in a stream of a command that it has refused for good. */
+/** What stands in a stream of a command that it has refused for good, beside the field that names the stream's resource. */
 export interface CommandRefusedData {
   command: string;
   code: ErrorCode;
@@ -15,11 +15,12 @@ export interface CommandRefusedData {
  */
 export const COMMAND_REFUSED = 'CommandRefused';
 
-/** The event that records a refusal. */
-export const commandRefused = ({ type }: Command, { code, message, details }: Rejection): Event => ({
-  type: COMMAND_REFUSED,
-  data: { command: type, code, message, ...(details && { details }) } satisfies CommandRefusedData,
-});
+/** The event that records a refusal. `idField`: the decider's, which names the stream's resource. */
+export function commandRefused(idField: string, { type, data }: Command, refusal: Rejection): Event {
+  const { code, message, details } = refusal;
+  const refused: CommandRefusedData = { command: type, code, message, ...(details && { details }) };
+  return { type: COMMAND_REFUSED, data: { [idField]: (data as Record<string, unknown>)[idField], ...refused } };
+}
 
 /** The refusal that an event records; undefined for every other event. */
 export function refusalIn({ type, data }: Pick<Event, 'type' | 'data'>): Rejection | undefined {

@@ -9,6 +9,6 @@ export interface RatesProvider {
   /** The rate with the rails, limits and service fee of a payment from one currency to another (or to itself). */
   corridor(from: CurrencyCode, to: CurrencyCode, now: Date): Promise<Corridor>;
 
-  /** What `GET /exchange-rates` lists: USD to every currency, and those of `between` to each other, both ways; those without a price are left out. */
-  corridors(between: readonly CurrencyCode[], now: Date): Promise<Corridor[]>;
+  /** What `GET /exchange-rates` lists: USD and each of `sources` to every other currency; those without a price are left out. */
+  corridors(sources: readonly CurrencyCode[], now: Date): Promise<Corridor[]>;
 }

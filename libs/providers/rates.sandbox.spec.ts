@@ -57,11 +57,11 @@ describe('the sandbox corridors', () => {
     expect(await limits('USDC')).toEqual([10_000n, 10_000_000_000_000n]);
   });
 
-  test('go from USD everywhere and between the given currencies both ways', async () => {
+  test('go from USD and from the given currencies everywhere', async () => {
     const corridors = await sandboxRates.corridors(['USD', 'EUR', 'BTC', 'ETH'], now);
     const ways = corridors.map(({ rate }) => `${rate.from}-${rate.to}`);
-    expect(ways.filter((way) => !way.startsWith('USD-'))).toEqual(['EUR-USD', 'EUR-BTC', 'BTC-USD', 'BTC-EUR']);
-    expect(ways.filter((way) => way.startsWith('USD-'))).toHaveLength(48);
+    for (const from of ['USD', 'EUR', 'BTC']) expect(ways.filter((way) => way.startsWith(`${from}-`))).toHaveLength(48);
+    expect(ways).toHaveLength(3 * 48);
     expect(new Set(ways).size).toBe(ways.length);
   });
 });

@@ -76,8 +76,8 @@ const CACHE_MS = 5 * 60 * 1000;
 export const sandboxRates: RatesProvider = {
   rate: async (from, to, now) => rateOf(from, to, now),
   corridor: async (from, to, now) => corridorOf(from, to, now),
-  corridors: async (between, now) =>
-    pairs(between.filter((code) => Object.hasOwn(table, code))).map(([from, to]) => corridorOf(from, to, now)),
+  corridors: async (sources, now) =>
+    pairs(sources.filter((code) => Object.hasOwn(table, code))).map(([from, to]) => corridorOf(from, to, now)),
 };
 
 function rateOf(from: CurrencyCode, to: CurrencyCode, now: Date): Rate {
@@ -116,11 +116,9 @@ function listing(code: CurrencyCode): Listing {
   return found;
 }
 
-function pairs(between: readonly CurrencyCode[]): [CurrencyCode, CurrencyCode][] {
-  const sources = [...new Set(['USD', ...between])];
-  return sources.flatMap((from) =>
-    (from === 'USD' ? Object.keys(table) : sources)
-      .filter((to) => to !== from)
-      .map((to): [CurrencyCode, CurrencyCode] => [from, to]),
+function pairs(sources: readonly CurrencyCode[]): [CurrencyCode, CurrencyCode][] {
+  const destinations = Object.keys(table);
+  return [...new Set(['USD', ...sources])].flatMap((from) =>
+    destinations.filter((to) => to !== from).map((to): [CurrencyCode, CurrencyCode] => [from, to]),
   );
 }

@@ -90,7 +90,7 @@ function decideOne(draft: Draft, one: Waiting, { nowMs, aheadMs }: Moment): void
     if (!(decision instanceof Rejection)) events = decision;
     else if (envelope.stands?.(decision)) {
       refusal = decision;
-      events = [commandRefused(command, decision)];
+      events = [commandRefused(stream.decider.id, command, decision)];
     } else throw decision;
     for (const event of events) state = evolved(stream.decider, state, { ...event, at });
   }

@@ -17,7 +17,7 @@ import { invitationExamples } from './invitations.examples.ts';
 import { platformExamples } from './platforms.examples.ts';
 
 type StoredEvent =
-  | Event<typeof COMMAND_REFUSED, CommandRefusedData>
+  | Event<typeof COMMAND_REFUSED, CommandRefusedData & { accountId: string }>
   | AccountEvent
   | ClaimEvent
   | CustomerEvent
@@ -349,6 +349,7 @@ export const examples: { readonly [T in StoredEvent['type']]?: Extract<StoredEve
   ...invitationExamples,
 
   CommandRefused: {
+    accountId,
     command: 'DebitAccount',
     code: 'INVALID_INPUT',
     message: 'The account does not hold enough available funds.',

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { projections } from '../../../projections/index.ts';
 import { type Activity, someActivity } from '../../../test/activity.ts';
+import { eventually } from '../../../test/eventually.ts';
 import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
+import { platformAccountId } from '../../shared/provision.ts';
 import { verify } from './verify.ts';
 
 let platform: TestPlatform;
@@ -12,10 +14,32 @@ beforeAll(async () => {
   platform = await startTestPlatform();
   activity = await someActivity(platform);
   usd = activity.usd.slice('InternalAccount:'.length);
+  await refusedForWantOfFunds();
   upTo = await platform.engine.store.head();
   await platform.projector.stop(); // what the tests put in is not projected
 });
 afterAll(() => platform.stop());
+
+/** Leaves the refusal in the stream of the account. */
+async function refusedForWantOfFunds(): Promise<void> {
+  const { tenant, engine } = platform;
+  const gbp = platformAccountId(tenant, 'GBP');
+  const quote = {
+    source: { sourceType: 'ACCOUNT', accountId: `InternalAccount:${gbp}` },
+    destination: { destinationType: 'ACCOUNT', accountId: activity.usd },
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: 1,
+    immediatelyExecute: true,
+  };
+  await platform.api('post', '/quotes').send(quote).expect(400);
+  const stored = await engine.store.readStream(`account-${gbp}`, -1);
+  expect(stored.map(({ type }) => type)).toEqual(['AccountOpened', 'CommandRefused']);
+  const head = await engine.store.head();
+  await eventually(
+    async () => engine.readModel.projected,
+    (position) => position >= head,
+  );
+}
 
 const sql = (text: string, values: unknown[] = []) => platform.engine.pool.query(text, values);
 const verified = (batchSize = 5_000) => verify(platform.engine, projections, { batchSize });
@@ -55,7 +79,7 @@ describe('verify', () => {
         unprojected: 0,
         skipped: 0,
         accounts: 7,
-        transactions: 4,
+        transactions: 5,
       });
       expect(new Set(Object.values(found.totals))).toEqual(new Set([0n]));
     }

@@ -35,7 +35,7 @@ describe('the payment of a sweep', () => {
 
   test('is returned when it was refused, failed before anything moved, or was refunded', () => {
     const returned = { outcome: 'RETURNED', checkAt: at(60_000) };
-    expect(standing({ phase: 'REFUSED' })).toEqual(returned);
+    expect(standing({ phase: 'REFUSED' })).toEqual({ ...returned, isRefused: true });
     expect(standing({ phase: 'DONE', status: 'FAILED' })).toEqual(returned);
     expect(standing({ phase: 'DONE', status: 'FAILED', refund: { ...refund, status: 'COMPLETED' } })).toEqual(returned);
     // Cancelled at the bank: the transaction ends as completed, and the money is back.

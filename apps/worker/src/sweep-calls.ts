@@ -158,7 +158,8 @@ export function standingOf({ phase, status, refund, waitUntil }: PaymentState, n
   if (refund) {
     if (refund.status !== 'COMPLETED') return { outcome: 'LOST' };
   } else if (status === 'COMPLETED') return { outcome: 'SETTLED' };
-  return { outcome: 'RETURNED', checkAt: timestamp(nowMs + FALL_BACK_AGAIN_MS) };
+  const isRefused = phase === 'REFUSED' && { isRefused: true as const };
+  return { outcome: 'RETURNED', checkAt: timestamp(nowMs + FALL_BACK_AGAIN_MS), ...isRefused };
 }
 
 /** `<platform>.<environment>` → the tenant. */

@@ -4,8 +4,8 @@ import type { Corridor } from '../../kernel/rate.ts';
 import {
   type ExchangeRateQuery,
   type ExchangeRateRow,
-  exchangeRateCurrencies,
   exchangeRateQuery,
+  exchangeRateSources,
   exchangeRates,
 } from './exchange-rates.ts';
 
@@ -130,8 +130,8 @@ describe('the query', () => {
     expect(errors.map(({ field, constraint }) => [field, constraint])).toEqual(fields);
   });
 
-  test('adds the currencies that it names to those of the platform', () => {
+  test('asks for what goes out of the platform’s currencies, and of the one that it names', () => {
     const query = { sourceCurrency: 'INR', destinationCurrencies: ['EUR', 'KES'], sendingAmount: 1n };
-    expect(exchangeRateCurrencies(query, ['USD', 'EUR'])).toEqual(['USD', 'EUR', 'INR', 'KES']);
+    expect(exchangeRateSources(query, ['USD', 'EUR'])).toEqual(['USD', 'EUR', 'INR']);
   });
 });

@@ -65,13 +65,9 @@ export function exchangeRateQuery(params: {
   };
 }
 
-/** The currencies to ask the provider's corridors for: the platform's own and those that the query names. */
-export const exchangeRateCurrencies = (query: ExchangeRateQuery, platformCurrencies: readonly CurrencyCode[]) => [
-  ...new Set([
-    ...platformCurrencies,
-    ...(query.sourceCurrency ? [query.sourceCurrency] : []),
-    ...(query.destinationCurrencies ?? []),
-  ]),
+/** The currencies to ask for corridors from: the platform's own and the one that the query names. */
+export const exchangeRateSources = (query: ExchangeRateQuery, platformCurrencies: readonly CurrencyCode[]) => [
+  ...new Set([...platformCurrencies, ...(query.sourceCurrency ? [query.sourceCurrency] : [])]),
 ];
 
 /**

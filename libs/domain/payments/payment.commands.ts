@@ -25,6 +25,8 @@ export class ReceiveFunding extends command('ReceiveFunding')<{
   now: string;
   /** As far as the rail says. */
   sender?: FundingSender;
+  /** Money may not move for these customers, or to this destination, any more: it goes back. */
+  isBarred?: true;
 }>() {}
 /** What the rail said, to the order or to a later question. */
 export class RecordRailAnswer extends command('RecordRailAnswer')<{ paymentId: string; answer: RailAnswer }>() {}

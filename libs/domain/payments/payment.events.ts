@@ -157,7 +157,7 @@ export type PaymentEvent =
   | Event<'PaymentDescribed', { paymentId: string; subject: string } & PaymentTexts>
   | Event<'ExecutionRequested', { paymentId: string; day?: string }>
   | Event<'FundingSenderNamed', { paymentId: string; subject: string; sender: FundingSender }>
-  | Event<'FundingReceived', { paymentId: string; amountMinor: bigint; entries: readonly Entry[] }>
+  | Event<'FundingReceived', { paymentId: string; amountMinor: bigint; entries: readonly Entry[]; isBarred?: true }>
   | Event<'ExecutionRefused', { paymentId: string; code: ErrorCode; reason?: string }>
   | Event<'PaymentStarted', { paymentId: string }>
   | Event<

@@ -17,16 +17,20 @@ export function evolve(state: PaymentState, event: PaymentEvent & Stamped): Paym
       const { counterpartyInformation } = event.data;
       return counterpartyInformation ? { ...next, counterpartyInformation } : next;
     }
-    case 'ExecutionRequested':
-      return { ...next, phase: 'EXECUTING', ...(event.data.day !== undefined && { day: event.data.day }) };
+    case 'ExecutionRequested': // if it is refused nothing has changed (decision 6)
+      return { ...state, phase: 'EXECUTING', ...(event.data.day !== undefined && { day: event.data.day }) };
     case 'ExecutionRefused': {
       const { paymentId: _, ...refusal } = event.data;
-      return { ...next, phase: state.immediatelyExecute ? 'REFUSED' : 'OPEN', refusal };
+      return { ...state, phase: state.immediatelyExecute ? 'REFUSED' : 'OPEN', refusal };
     }
     case 'FundingSenderNamed':
       return { ...next, fundingSender: event.data.sender };
     case 'FundingReceived':
-      return { ...next, receivedMinor: event.data.amountMinor };
+      return {
+        ...next,
+        receivedMinor: event.data.amountMinor,
+        ...(event.data.isBarred && { isBarred: true as const }),
+      };
     case 'PaymentStarted':
       return { ...next, phase: firstPhase(state), status: 'PROCESSING', startedAt: at };
     case 'RailPending':

@@ -261,6 +261,10 @@ describe('a cancellation', () => {
     given(payment, ...ordered(payoutQuote))
       .when(new CancelPayment({ paymentId, now }))
       .rejects('INVALID_INPUT', 'RAIL_NOT_CANCELLABLE');
+    // Money was collected by ACH also when that is over.
+    given(payment, ...ordered(pullQuote), fact('RailAccepted', { entries: [] }), fact('PaymentCompleted'))
+      .when(new CancelPayment({ paymentId, now }))
+      .rejects('TRANSACTION_NOT_CANCELLABLE');
   });
 
   test('in time: the money comes back, and a collection that never came needs none', () => {
@@ -379,6 +383,21 @@ describe('the process', () => {
       }),
     ]);
     expect(step.after({ at: 0, rejection: new Error('closed') as never })).toEqual(new SetRefundAside({ paymentId }));
+  });
+
+  test('gives back what came in for what has become impossible, and books no conversion of it', () => {
+    const receive = { paymentId, currency: 'USD', amountMinor: 7n, now };
+    const quote = { ...cryptoFundedQuote, terms: { ...cryptoFundedQuote.terms, sendingMinor: 7n } };
+    given(payment, fact('PaymentQuoted', quote))
+      .when(new ReceiveFunding({ ...receive, isBarred: true }))
+      .leadsTo(
+        fact('FundingReceived', {
+          amountMinor: 7n,
+          entries: [{ from: 'rail:USD', to: 'transit:USD', currency: 'USD', amountMinor: 7n }],
+          isBarred: true,
+        }),
+        fact('PaymentFailed', { failureReason: 'QUOTE_EXECUTION_FAILED', isRefunded: true }),
+      );
   });
 
   test('counts what is sent towards the limit of the day of the execution', () => {

@@ -39,6 +39,8 @@ export interface PaymentState extends PaymentQuotedData, PaymentTexts {
   isFeeCredited: boolean;
   /** What came in from outside, by a pull or as funding. The exact amount has been converted and waits in transit. */
   receivedMinor?: bigint;
+  /** What came in goes back: money might not move for this customer, or to this destination, any more. */
+  isBarred?: true;
   /** Who sent the money that was waited for. */
   fundingSender?: FundingSender;
   /** The day of the tenant on which the execution was asked for: what it sends counts towards that day's limit. */
@@ -75,8 +77,9 @@ export const lacksFeeAccount = ({
   terms.platformFeeMinor > 0n && platformFeeAccountId === undefined;
 
 /** What is to be delivered came in from outside, has been converted, and is in transit. */
-export const isBroughtIn = (state: Pick<PaymentState, 'receivedMinor' | 'terms' | 'platformFeeAccountId'>): boolean =>
-  state.receivedMinor === state.terms.sendingMinor && !lacksFeeAccount(state);
+export const isBroughtIn = (
+  state: Pick<PaymentState, 'receivedMinor' | 'terms' | 'platformFeeAccountId' | 'isBarred'>,
+): boolean => state.receivedMinor === state.terms.sendingMinor && !lacksFeeAccount(state) && !state.isBarred;
 
 /** What people wrote or are known by, apart from the rest: it is encrypted in an event of its own. */
 export function withoutTexts<T extends PaymentTexts>(

@@ -220,7 +220,7 @@ function requested(
 
 function fundingReceived(
   state: PaymentState,
-  { paymentId, currency, amountMinor, now, sender }: ReceiveFunding['data'],
+  { paymentId, currency, amountMinor, now, sender, isBarred }: ReceiveFunding['data'],
 ): PaymentEvent[] | Rejection {
   const { sendingCurrency, sendingMinor } = state.terms;
   if (!isFunded(state)) return notAwaited;
@@ -228,15 +228,16 @@ function fundingReceived(
   if (currency !== sendingCurrency) return reject('INVALID_CURRENCY', { currency, expected: sendingCurrency });
   if (amountMinor <= 0n) return reject('INVALID_AMOUNT');
   const isExact = amountMinor === sendingMinor;
-  const entries = isExact && !lacksFeeAccount(state) ? settlementOfPull(state) : receivedEntries(currency, amountMinor);
+  const goesBack = isBarred || lacksFeeAccount(state);
+  const entries = isExact && !goesBack ? settlementOfPull(state) : receivedEntries(currency, amountMinor);
   const received: PaymentEvent[] = [
-    { type: 'FundingReceived', data: { paymentId, amountMinor, entries } },
+    { type: 'FundingReceived', data: { paymentId, amountMinor, entries, ...(isBarred && { isBarred }) } },
     ...(sender
       ? [{ type: 'FundingSenderNamed' as const, data: { paymentId, subject: subjectOf(state), sender } }]
       : []),
   ];
   if (!isExact) return [...received, failed(paymentId, 'FUNDING_AMOUNT_MISMATCH', true)];
-  if (lacksFeeAccount(state)) return [...received, failed(paymentId, 'QUOTE_EXECUTION_FAILED', true)];
+  if (goesBack) return [...received, failed(paymentId, 'QUOTE_EXECUTION_FAILED', true)];
   return [...received, started(paymentId)];
 }
 
@@ -297,7 +298,9 @@ const notCollected = ({ paymentId, type }: PaymentState, failureReason: FailureR
 
 /** Orders by ACH and wire can be stopped until they settle (facts §3, cancel). Money is collected by ACH. */
 function goesByCancellableRail(state: PaymentState): boolean {
-  const rail = isCollecting(state) ? 'ACH' : state.destination.paymentRail;
+  const { destination } = state;
+  const isCollection = isCollecting(state) || (isPull(state) && destination.kind === 'INTERNAL');
+  const rail = isCollection ? 'ACH' : destination.paymentRail;
   return rail === 'ACH' || rail === 'WIRE';
 }
 
@@ -383,7 +386,7 @@ export const payment: Decider<PaymentState, PaymentCommand, PaymentEvent> = {
   },
   decide,
   evolve,
-  version: 2,
+  version: 3,
   personal: {
     CounterpartyTold: { subject: 'subject', fields: ['counterpartyInformation'] },
     PaymentDescribed: { subject: 'subject', fields: paymentTexts },

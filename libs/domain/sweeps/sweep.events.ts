@@ -37,7 +37,10 @@ interface Of {
   sweepId: string;
 }
 
-/** Facts of a sweep. `SweepFailed` sends the money on to the canonical account; `SweepFellBack` says that it is there. */
+/**
+ * Facts of a sweep. `SweepFailed` sends the money on to the canonical account; `SweepFellBack` says that it is there. `isRefused`: the
+ * payment was not executed, so that there never was a transaction.
+ */
 export type SweepEvent =
   | Event<'SweepStarted', SweepStartedData>
   | Event<
@@ -48,7 +51,7 @@ export type SweepEvent =
   | Event<'SweepPending', Of & { checkAt: string }>
   | Event<'SweepWoken', Of>
   | Event<'SweepCompleted', Of>
-  | Event<'SweepFailed', Of & { reason: SweepFailureReason }>
+  | Event<'SweepFailed', Of & { reason: SweepFailureReason; isRefused?: true }>
   | Event<'SweepFallbackReturned', Of & { checkAt: string }>
   | Event<'SweepFellBack', Of>
   | Event<'SweepLost', Of>;

@@ -51,6 +51,14 @@ describe('the life of a sweep', () => {
     following.when(answered({ outcome: 'LOST' })).leadsTo(facts.lost);
   });
 
+  test('a payment that was refused is none: what is told of the failure names no transaction', () => {
+    const refused = { ...failed(), data: { ...failed().data, isRefused: true as const } };
+    given(sweep, facts.started, quoted, sent())
+      .when(answered({ outcome: 'RETURNED', checkAt: LATER, isRefused: true }))
+      .leadsTo(refused);
+    expect(given(sweep, facts.started, quoted, sent('S1'), refused).state).not.toHaveProperty('sendPaymentId');
+  });
+
   test('the canonical account is tried until it takes the money', () => {
     const fallback = given(sweep, ...falling, sent('F0'));
     fallback.when(answered({ outcome: 'SETTLED' })).leadsTo(facts.fellBack);

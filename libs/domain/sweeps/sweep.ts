@@ -10,13 +10,14 @@ export type SweepQuoteAnswer =
   | { outcome: 'REFUSED'; reason: SweepFailureReason };
 
 /**
- * How a sweep's payment stands. `RETURNED`: it failed, and the rule-based account has, or still has, the money. `LOST`: it failed, and
- * what it took could not be returned: an operator's case, as of any such payment.
+ * How a sweep's payment stands. `RETURNED`: it failed, and the rule-based account has, or still has, the money; `isRefused` where it was
+ * not even executed, so that there is no transaction. `LOST`: it failed, and what it took could not be returned: an operator's case, as of
+ * any such payment.
  */
 export type SweepPaymentAnswer =
   | { outcome: 'PENDING'; checkAt: string }
   | { outcome: 'SETTLED' }
-  | { outcome: 'RETURNED'; checkAt: string }
+  | { outcome: 'RETURNED'; checkAt: string; isRefused?: true }
   | { outcome: 'LOST' };
 
 export class StartSweep extends command('StartSweep')<SweepStartedData>() {}
@@ -40,7 +41,7 @@ export interface SweepState extends SweepStartedData {
   quote?: SweepQuote;
   description?: string;
   remittanceInformation?: string;
-  /** The payment to the destination, once it was sent. */
+  /** The payment to the destination, once it was sent, and unless it was refused. */
   sendPaymentId?: string;
   /** The payment that is followed. */
   paymentId?: string;
@@ -114,7 +115,10 @@ function followed({ sweepId, reason }: SweepState, answer: SweepPaymentAnswer): 
     case 'RETURNED':
       return isFallback
         ? { type: 'SweepFallbackReturned', data: { sweepId, checkAt: answer.checkAt } }
-        : { type: 'SweepFailed', data: { sweepId, reason: 'EXECUTION_FAILED' } };
+        : {
+            type: 'SweepFailed',
+            data: { sweepId, reason: 'EXECUTION_FAILED', ...(answer.isRefused && { isRefused: true }) },
+          };
     case 'LOST':
       return { type: 'SweepLost', data: { sweepId } };
   }
@@ -140,8 +144,12 @@ function evolve(state: SweepState, event: SweepEvent & Stamped): SweepState {
       const { waitUntil: _, ...woken } = next;
       return { ...woken, phase: state.paymentId === undefined ? 'SENDING' : 'FOLLOWING' };
     }
-    case 'SweepFailed':
-      return { ...withoutPayment(next), phase: 'SENDING', reason: event.data.reason, failedAt: event.at };
+    case 'SweepFailed': {
+      const { reason, isRefused } = event.data;
+      const { sendPaymentId, ...failed } = withoutPayment(next);
+      const sent = sendPaymentId !== undefined && !isRefused && { sendPaymentId };
+      return { ...failed, ...sent, phase: 'SENDING', reason, failedAt: event.at };
+    }
     case 'SweepFallbackReturned': {
       const waiting = { phase: 'WAITING' as const, waitUntil: event.data.checkAt, fallbacks: state.fallbacks + 1 };
       return { ...withoutPayment(next), ...waiting };

@@ -1,7 +1,7 @@
 import { Controller, Get, Inject, Query } from '@nestjs/common';
 import {
-  exchangeRateCurrencies,
   exchangeRateQuery,
+  exchangeRateSources,
   exchangeRates,
 } from '../../../../libs/domain/payments/exchange-rates.ts';
 import type { PlatformState } from '../../../../libs/domain/platforms/platform.ts';
@@ -40,7 +40,7 @@ export class ExchangeRatesController {
     const platform = await platformOf(this.writePath, tenant);
     const own = platform.supportedCurrencies.map(({ currencyCode }) => currencyCode);
     const rates = providerOf(this.providers, 'rates', tenant);
-    const corridors = await rates.corridors(exchangeRateCurrencies(query, own), new Date(this.clock.nowMs(tenant)));
+    const corridors = await rates.corridors(exchangeRateSources(query, own), new Date(this.clock.nowMs(tenant)));
     return { data: accepted(exchangeRates(query, corridors, feesOf(platform))).map(exchangeRateView) };
   }
 }

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Inject, Param, Post } from '@nestjs/common';
 import { hasQuote, type PaymentState } from '../../../../libs/domain/payments/payment.ts';
 import { type Clock, timestamp } from '../../../../libs/kernel/clock.ts';
-import { reject } from '../../../../libs/kernel/errors.ts';
+import { reject, rejectFields } from '../../../../libs/kernel/errors.ts';
 import { parsePublicId } from '../../../../libs/kernel/ids.ts';
 import { type Caller, CurrentCaller } from '../../../../libs/runtime/caller.ts';
 import { Operation } from '../../../../libs/runtime/http/index.ts';
@@ -57,7 +57,10 @@ export class QuotesController {
     permission: 'TRANSACT',
   })
   execute(@Param('quoteId') quoteId: string, @Body() _body: ExecuteQuoteBody, @CurrentCaller() caller: Caller) {
-    return this.quoting.execute(caller, idOf(quoteId));
+    const id = parsePublicId('Quote', quoteId);
+    if (id) return this.quoting.execute(caller, id);
+    const message = 'quoteId must be an id of the form Quote:<uuid>.';
+    throw rejectFields([{ field: 'quoteId', constraint: 'FORMAT', message }]);
   }
 }
 

@@ -30,8 +30,9 @@ import { type Quote, quoteView } from '../../../../projections/quote.view.ts';
 import { PROVIDERS, type Providers, providerOf } from '../../../shared/providers.ts';
 import { platformAccountId } from '../../../shared/provision.ts';
 import {
+  checkCustomers,
   checkEnds,
-  checkReadiness,
+  checkVerified,
   type Destination,
   destinationOf,
   endOf,
@@ -96,12 +97,18 @@ export class Quoting {
     }
   }
 
-  /** Executes an open quote (spec, `POST /quotes/{quoteId}/execute`). */
+  /** Executes an open quote (spec, `POST /quotes/{quoteId}/execute`). A key whose execution was refused is decided anew (decision 15). */
   async execute(caller: Caller, paymentId: string): Promise<Quote> {
-    const state = await this.quote(caller, paymentId);
-    if (state.phase === 'OPEN' && !isFunded(state)) await this.checkStillPossible(caller, state);
-    await this.commands.send(new ExecutePayment({ paymentId, now: this.now(caller) }), caller.envelope('execute'));
-    return this.drive(caller, paymentId, asQuote);
+    const quote = await this.quote(caller, paymentId);
+    if (quote.phase === 'OPEN' && !isFunded(quote)) await this.checkStillPossible(caller, quote);
+    for (let attempt = 1; ; attempt++) {
+      const execute = new ExecutePayment({ paymentId, now: this.now(caller) });
+      const { state, replayed } = await this.commands.send<PaymentState>(
+        execute,
+        caller.envelope(`execute ${attempt}`),
+      );
+      if (!replayed || state.phase !== 'OPEN') return this.drive(caller, paymentId, asQuote);
+    }
   }
 
   /** Money has come in for a quote that waits for it (facts §2, Realtime-funding specifics). */
@@ -114,7 +121,15 @@ export class Quoting {
     const state = await this.quote(caller, paymentId);
     const { currency, amountMinor = state.terms.sendingMinor } = money;
     const sender = money.senderOf(state);
-    const received = { paymentId, currency, amountMinor, now: this.now(caller), ...(sender && { sender }) };
+    const isBarred = state.phase === 'OPEN' && (await this.isBarred(caller, state)) && { isBarred: true as const };
+    const received = {
+      paymentId,
+      currency,
+      amountMinor,
+      now: this.now(caller),
+      ...(sender && { sender }),
+      ...isBarred,
+    };
     const receive = new ReceiveFunding(received);
     await this.commands.send(receive, caller.envelope('fund'));
     return this.drive(caller, paymentId, asked);
@@ -149,7 +164,7 @@ export class Quoting {
     const named = body.source.sourceType === 'ACCOUNT' ? body.source.customerId : undefined;
     const actingFor = named && parsePublicId('Customer', named);
     const payer = await payerOf(this.writePath, tenant, source, destination, actingFor);
-    checkReadiness(payer, platform);
+    await checkCustomers(this.writePath, tenant, source, payer, platform);
     const nowMs = this.clock.nowMs(tenant);
     const type = isCollected(source) && destination.kind === 'INTERNAL' ? 'INCOMING' : 'OUTGOING';
     const rates = providerOf(this.providers, 'rates', tenant);
@@ -203,7 +218,8 @@ export class Quoting {
     return { funding: await fundingOf(this.writePath, tenant, provider, source, request, payer) };
   }
 
-  private async ends(caller: Caller, { source, destination, lookupId }: QuoteBody): Promise<[Source, Destination]> {
+  private async ends(caller: Caller, body: QuoteBody): Promise<[Source, Destination]> {
+    const { source, destination, lookupId, immediatelyExecute } = body;
     const { tenant } = caller;
     const to = async (sourceCurrency: string | undefined): Promise<Destination> => {
       if (destination.destinationType === 'UMA_ADDRESS')
@@ -217,6 +233,10 @@ export class Quoting {
       return [await realtimeSource(this.writePath, this.claimIds, tenant, source, end), end];
     }
     const from = await endOf(this.writePath, tenant, source.accountId, 'source.accountId');
+    if (immediatelyExecute && from.kind === 'INTERNAL' && from.account.type === 'EMBEDDED_WALLET') {
+      const message = 'immediatelyExecute is not for embedded wallets: their holder signs first.';
+      throw rejectFields([{ field: 'immediatelyExecute', constraint: 'CONFLICT', message }]);
+    }
     const end = await to(from.currency);
     checkEnds(from, end);
     return [from, end];
@@ -239,20 +259,33 @@ export class Quoting {
   }
 
   /** What may have changed since the quote was made; funds are the ledger's to check. */
-  private async checkStillPossible(caller: Caller, { source, destination }: PaymentState): Promise<void> {
-    const { tenant } = caller;
+  private async checkStillPossible({ tenant }: Caller, state: PaymentState): Promise<void> {
+    const { source, destination, customerId } = state;
     const idOf = (end: { kind: string; accountId: string }) =>
       `${end.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount'}:${end.accountId}`;
-    const from = await endOf(this.writePath, tenant, idOf(source), 'source.accountId');
+    const from =
+      source.kind === 'REALTIME'
+        ? ({ ...source, kind: 'REALTIME', id: '' } as const)
+        : await endOf(this.writePath, tenant, idOf(source), 'source.accountId');
     const to =
       destination.kind === 'UMA'
         ? ({ kind: 'UMA', id: '' } as const) // whether it can be paid is its own platform's to check
         : await endOf(this.writePath, tenant, idOf(destination), 'destination.accountId');
     checkEnds(from, to);
-    checkReadiness(
-      await payerOf(this.writePath, tenant, from, to, undefined),
-      await platformOf(this.writePath, tenant),
-    );
+    checkVerified(to);
+    const payer = await payerOf(this.writePath, tenant, from, to, customerId);
+    await checkCustomers(this.writePath, tenant, from, payer, await platformOf(this.writePath, tenant));
+  }
+
+  /** Whether what has come in for a quote must go back, since what it was made for is not possible any more. */
+  private async isBarred(caller: Caller, state: PaymentState): Promise<boolean> {
+    try {
+      await this.checkStillPossible(caller, state);
+      return false;
+    } catch (error) {
+      if (error instanceof Rejection && error.status < 500) return true;
+      throw error;
+    }
   }
 }
 

@@ -12,6 +12,7 @@ import type { PayerField, Uma, UmaOf } from '../../../../libs/providers/uma.port
 import { ClaimIds } from '../../../../libs/runtime/claims.ts';
 import { WritePath } from '../../../../libs/runtime/execute.ts';
 import { PROVIDERS, type Providers, providerOf } from '../../../shared/providers.ts';
+import { platformOf } from '../../../shared/quotes.facts.ts';
 import { type LocalReceiver, ownerOfAddress, receiverOf } from '../../../shared/uma-receivers.ts';
 import { API_SETTINGS, type ApiSettings, CLOCK } from '../settings.ts';
 import { LookupIds } from './lookup-ids.ts';
@@ -119,16 +120,21 @@ export class Receivers {
     const from = payer.accounts[0] ?? payer.currencies[0] ?? taken.code;
     const corridor = await providerOf(this.providers, 'rates', tenant).corridor(from, taken.code, new Date(nowMs));
     const { numerator, denominator } = minorRatio(corridor.rate);
-    const least = divideUp(corridor.minSendingAmount * numerator, denominator);
-    const most = divideDown(corridor.maxSendingAmount * numerator, denominator);
+    const { supportedCurrencies } = await platformOf(this.writePath, tenant);
+    const range = supportedCurrencies.find((one) => one.currencyCode === from);
+    const least = divideUp(larger(corridor.minSendingAmount, range?.minAmountMinor) * numerator, denominator);
+    const most = divideDown(smaller(corridor.maxSendingAmount, range?.maxAmountMinor) * numerator, denominator);
     return {
       currency: currency(taken.code),
       estimatedExchangeRate: Number(midRateText(corridor.rate)),
-      min: toWire(least > taken.minMinor ? least : taken.minMinor),
-      max: toWire(most < taken.maxMinor ? most : taken.maxMinor),
+      min: toWire(larger(least, taken.minMinor)),
+      max: toWire(smaller(most, taken.maxMinor)),
     };
   }
 }
+
+const larger = (one: bigint, other = one): bigint => (other > one ? other : one);
+const smaller = (one: bigint, other = one): bigint => (other < one ? other : one);
 
 /** A UMA address in the form in which it is stored; `400 INVALID_UMA_ADDRESS` for what is none. */
 export function readAddress(text: string, field = 'umaAddress'): string {
