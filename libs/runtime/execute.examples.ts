@@ -83,6 +83,7 @@ export class WatchedStore implements EventStore {
   readonly exclusive: string[] = [];
   readonly loads: string[][] = [];
   reads = 0;
+  searches = 0;
   /** Taken off the front for each append: does something before, after or instead of it. */
   readonly faults: ((really: () => Promise<AppendOutcome[]>) => Promise<AppendOutcome[]>)[] = [];
   /** The same for each exclusive append. */
@@ -122,7 +123,11 @@ export class WatchedStore implements EventStore {
     return this.store.loadStreams(streams);
   }
 
-  readStreamSince = (stream: string, after: number) => this.store.readStreamSince(stream, after);
+  readStreamSince(stream: string, after: number): Promise<LoggedEvent[]> {
+    this.searches += 1;
+    return this.store.readStreamSince(stream, after);
+  }
+
   readAll = (after: number, limit: number, types?: readonly string[]) => this.store.readAll(after, limit, types);
   head = () => this.store.head();
   subscribe = (wake: (head: number) => void) => this.store.subscribe(wake);
