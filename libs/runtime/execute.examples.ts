@@ -111,16 +111,16 @@ export class WatchedStore implements EventStore {
     return fault ? fault(() => this.store.appendExclusively(...args)) : this.store.appendExclusively(...args);
   }
 
-  async readStream(stream: string, afterRevision: number): Promise<LoggedEvent[]> {
+  async readStream(stream: string, afterRevision: number, limit?: number): Promise<LoggedEvent[]> {
     this.reads += 1;
     if (this.readFailures-- > 0) throw new Error('the store does not answer');
-    return this.store.readStream(stream, afterRevision);
+    return this.store.readStream(stream, afterRevision, limit);
   }
 
-  async loadStreams(streams: readonly string[]) {
+  async loadStreams(streams: readonly string[], limit?: number) {
     this.loads.push([...streams]);
     if (this.loadFailures-- > 0) throw new Error('the store does not answer');
-    return this.store.loadStreams(streams);
+    return this.store.loadStreams(streams, limit);
   }
 
   readStreamSince(stream: string, after: number): Promise<LoggedEvent[]> {
