@@ -23,6 +23,8 @@ export interface Decider<S = unknown, C extends Command = Command, E extends Eve
   version: number;
   /** Personal fields of an event's data, encrypted in the log, by event type; `subject` is the field that names whose they are. */
   personal?: Readonly<Record<string, PersonalFields>>;
+  /** Whether a state holds any of them, so that no snapshot may be made of it. Absent: with `personal`, every state does. */
+  holdsPersonal?(state: S): boolean;
 }
 
 export interface PersonalFields {

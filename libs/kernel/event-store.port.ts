@@ -80,12 +80,12 @@ export interface EventStore {
     afterRevision: number,
     decide: (newer: LoggedEvent[]) => Promise<Append | undefined>,
   ): Promise<AppendOutcome | undefined>;
-  /** A stream's events with `revision > afterRevision`, oldest first. */
-  readStream(stream: string, afterRevision: number): Promise<LoggedEvent[]>;
+  /** A stream's events with `revision > afterRevision`, oldest first; at most `limit` when given. */
+  readStream(stream: string, afterRevision: number, limit?: number): Promise<LoggedEvent[]>;
   /** A stream's events with `position > afterPosition`, oldest first. */
   readStreamSince(stream: string, afterPosition: number): Promise<LoggedEvent[]>;
-  /** Several streams, each from its newest snapshot. */
-  loadStreams(streams: readonly string[]): Promise<Map<string, StreamRead>>;
+  /** Several streams, each from its newest snapshot; at most `limit` events of each when given. */
+  loadStreams(streams: readonly string[], limit?: number): Promise<Map<string, StreamRead>>;
   /** Events with `position > after` in order, at most `limit`; only of these types when given. */
   readAll(after: number, limit: number, types?: readonly string[]): Promise<{ events: LoggedEvent[]; upTo: number }>;
   /** The streams with events after a position, each with its newest revision, and the position up to which that is known. */

@@ -16,8 +16,11 @@ export interface RequestKey {
   status: number;
   /** Encrypts the answer where it is kept, for operations declared `sealed`. */
   seal?: Seal;
-  /** For a key that was begun before: the log position before its first attempt. */
-  since?: number;
+  /**
+   * For a key that was begun before: the log position before its first attempt. Where keys are not noted when they begin, since an answer
+   * is written in the commit that it rests on, nobody knows.
+   */
+  since?: number | 'unknown';
   /** Set once the answer is part of a commit. */
   isRecorded: boolean;
   /** The answer that is to be remembered, as JSON text. */
@@ -54,13 +57,21 @@ export class Caller {
 
   /** The envelope of a command that this request sends. `purpose` tells the request's commands apart. */
   envelope(purpose: string, extra?: Pick<Envelope, 'answer' | 'causationId'>): Envelope {
+    const { key } = this;
+    const envelope = { ...this.freshEnvelope(), ...extra };
+    if (!key) return envelope;
+    const since = sinceOf(key, extra?.answer !== undefined);
+    const commandId = derivedUuid(key.hash, 'command', purpose);
+    return { ...envelope, commandId, ...(since !== undefined && { since }) };
+  }
+
+  /** The envelope of a command that a repetition of this request sends anew, as another command. */
+  freshEnvelope(): Envelope {
     return {
-      commandId: this.key ? derivedUuid(this.key.hash, 'command', purpose) : randomUUID(),
+      commandId: randomUUID(),
       correlationId: this.requestId,
       actor: `token:${this.tokenId}`,
       tenant: this.tenant,
-      ...(this.key?.since !== undefined && { since: this.key.since }),
-      ...extra,
     };
   }
 
@@ -73,6 +84,16 @@ export class Caller {
       return keyedAnswer(key, view(done));
     };
   }
+}
+
+/**
+ * From where on a command of a key is looked for, once its stream remembers it no more. One that is committed together with the key's
+ * answer was not sent before as long as there is no answer. Others may be left behind by a request that was cut off, anywhere in their
+ * stream: to a long one, such as an account's, no command is sent without the answer.
+ */
+function sinceOf({ since }: RequestKey, isAnswered: boolean): number | undefined {
+  if (since !== 'unknown') return since;
+  return isAnswered ? undefined : 0;
 }
 
 /** The request as it travels through the guards: the caller is attached by the authentication. */

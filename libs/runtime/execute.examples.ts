@@ -83,6 +83,7 @@ export class WatchedStore implements EventStore {
   readonly exclusive: string[] = [];
   readonly loads: string[][] = [];
   reads = 0;
+  searches = 0;
   /** Taken off the front for each append: does something before, after or instead of it. */
   readonly faults: ((really: () => Promise<AppendOutcome[]>) => Promise<AppendOutcome[]>)[] = [];
   /** The same for each exclusive append. */
@@ -110,19 +111,23 @@ export class WatchedStore implements EventStore {
     return fault ? fault(() => this.store.appendExclusively(...args)) : this.store.appendExclusively(...args);
   }
 
-  async readStream(stream: string, afterRevision: number): Promise<LoggedEvent[]> {
+  async readStream(stream: string, afterRevision: number, limit?: number): Promise<LoggedEvent[]> {
     this.reads += 1;
     if (this.readFailures-- > 0) throw new Error('the store does not answer');
-    return this.store.readStream(stream, afterRevision);
+    return this.store.readStream(stream, afterRevision, limit);
   }
 
-  async loadStreams(streams: readonly string[]) {
+  async loadStreams(streams: readonly string[], limit?: number) {
     this.loads.push([...streams]);
     if (this.loadFailures-- > 0) throw new Error('the store does not answer');
-    return this.store.loadStreams(streams);
+    return this.store.loadStreams(streams, limit);
   }
 
-  readStreamSince = (stream: string, after: number) => this.store.readStreamSince(stream, after);
+  readStreamSince(stream: string, after: number): Promise<LoggedEvent[]> {
+    this.searches += 1;
+    return this.store.readStreamSince(stream, after);
+  }
+
   readAll = (after: number, limit: number, types?: readonly string[]) => this.store.readAll(after, limit, types);
   head = () => this.store.head();
   subscribe = (wake: (head: number) => void) => this.store.subscribe(wake);

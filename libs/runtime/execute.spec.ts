@@ -301,6 +301,23 @@ describe('a repeated command id', () => {
     expect(await t.memory.head()).toBe(before + 1);
   });
 
+  test('that may have begun its stream costs no read where it does, and one where the window does not reach back to it', async () => {
+    const opening = () => new OpenPurse({ purseId: t.purseId, limit: 5 });
+    const open = (extra = {}) => t.path.execute(purse, opening(), envelope({ commandId: 'c1', ...extra }));
+    const asked = () => [t.store.loads.length, t.store.reads, t.store.exclusive.length, t.store.searches];
+    expect([(await open({ since: 0 })).replayed, asked()]).toEqual([false, [0, 0, 0, 0]]);
+    expect([(await t.putIn(1, { commandId: 'c2', since: 0 })).replayed, asked()]).toEqual([false, [0, 0, 0, 0]]);
+    t.start();
+    expect([(await open({ since: 0 })).replayed, asked()]).toEqual([true, [0, 0, 1, 0]]);
+    await Promise.all(Array.from({ length: 600 }, () => t.putIn(7)));
+    t.start();
+    expect(await outcomes([open()])).toEqual(['CONFLICT']);
+    t.start();
+    const before = asked();
+    expect((await open({ since: 0 })).replayed).toBe(true);
+    expect(asked().map((count, i) => count - before[i]!)).toEqual([0, 0, 1, 1]);
+  });
+
   test('found beyond the window in what another process wrote is answered with what that one left', async () => {
     await t.open();
     const since = await t.memory.head();

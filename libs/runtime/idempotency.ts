@@ -91,7 +91,10 @@ export class Idempotency implements CanActivate {
 
   /** The answer that is remembered, if there is one. Where answers are not written with their commit, the key is reserved first. */
   private async begin(key: RequestKey, isLookedUp: boolean): Promise<KeyedAnswer | undefined> {
-    if (!this.answers.reserve) return isLookedUp ? this.answers.find(key.hash) : undefined;
+    if (!this.answers.reserve) {
+      key.since = 'unknown';
+      return isLookedUp ? this.answers.find(key.hash) : undefined;
+    }
     const reservation = await this.answers.reserve(key.hash, key.bodyHash);
     if (reservation.state === 'answered') return reservation.answer;
     if (reservation.state === 'begun') {

@@ -24,7 +24,7 @@ export class SnapshotWriter {
 
   /** Called after each commit to a stream. */
   note(stream: Stream): void {
-    if (stream.revision - stream.snapshotRevision < EVERY_EVENTS || stream.decider.personal) return;
+    if (stream.revision - stream.snapshotRevision < EVERY_EVENTS || isPersonal(stream)) return;
     this.due.set(stream.name, stream);
     this.timer ??= setTimeout(() => void this.save(), PAUSE_MS).unref();
   }
@@ -38,17 +38,22 @@ export class SnapshotWriter {
   }
 
   private async saveDue(): Promise<void> {
-    const due = [...this.due.values()].filter((stream) => stream.revision >= 0);
+    const due = [...this.due.values()];
     this.due.clear();
     try {
       for (let i = 0; i < due.length; i += AT_ONCE) {
-        await this.store.saveSnapshots(due.slice(i, i + AT_ONCE).map(snapshotOf));
+        const some = due.slice(i, i + AT_ONCE).filter((stream) => stream.revision >= 0 && !isPersonal(stream));
+        await this.store.saveSnapshots(some.map(snapshotOf));
       }
     } catch (error) {
       this.failed(error);
     }
   }
 }
+
+/** By the state as it is at this moment: the person may have come, or gone, since the snapshot became due. */
+const isPersonal = ({ decider, state }: Stream): boolean =>
+  decider.personal !== undefined && (decider.holdsPersonal?.(state) ?? true);
 
 function snapshotOf(stream: Stream): Snapshot {
   stream.snapshotRevision = stream.revision;

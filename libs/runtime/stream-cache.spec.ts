@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { envelope, OpenPurse, outcomes, type Purse, PurseTest, PutIn, purse } from './execute.examples.ts';
+import { envelope, OpenPurse, outcomes, type Purse, PurseTest, PutIn, purse, TakeOut } from './execute.examples.ts';
 
 let t: PurseTest;
 beforeEach(() => {
@@ -35,6 +35,77 @@ describe('memory of streams', () => {
     t.start();
     expect(await t.coins()).toEqual([1]);
     expect(await outcomes([t.putIn(2)])).toEqual([[1, 2]]);
+  });
+
+  describe('of a decider with personal data', () => {
+    const personal = { CoinIn: { subject: 'purseId', fields: ['coin'] } };
+    const cautious = { ...purse, personal };
+    const knowing = { ...cautious, holdsPersonal: ({ coins }: Purse) => coins.includes(13) };
+    const open = (on: typeof purse) => t.path.execute(on, new OpenPurse({ purseId: t.purseId, limit: 5 }), envelope());
+    const putIn = (on: typeof purse, coin: number, parts = 1) =>
+      t.path.execute(on, new PutIn({ purseId: t.purseId, coin, parts }), envelope());
+    const kept = async () => {
+      await t.path.drain();
+      return (await t.memory.loadStreams([t.stream()])).get(t.stream())!.snapshot;
+    };
+
+    test('a snapshot is made of a state that holds none, and of no other', async () => {
+      await open(knowing);
+      await putIn(knowing, 7, 250);
+      await putIn(knowing, 13);
+      expect(await kept()).toBeUndefined(); // it came when the snapshot was due
+      await putIn(knowing, 7, 250);
+      expect(await kept()).toBeUndefined();
+      await t.path.execute(knowing, new TakeOut({ purseId: t.purseId, coin: 13 }), envelope());
+      const snapshot = await kept();
+      expect([snapshot?.revision, JSON.parse(snapshot!.state).coins]).toEqual([502, Array(500).fill(7)]);
+      await putIn(knowing, 13, 250);
+      expect(await kept()).toEqual(snapshot);
+    });
+
+    test('none is made where nothing says which states hold some; a long stream is read in pages', async () => {
+      await open(cautious);
+      await putIn(cautious, 7, 4_500);
+      expect(await kept()).toBeUndefined();
+      t.start();
+      const pages: number[] = [];
+      const { readStream, loadStreams } = t.store;
+      t.store.loadStreams = async (...args) => {
+        const found = await loadStreams.apply(t.store, args);
+        for (const { events } of found.values()) pages.push(events.length);
+        return found;
+      };
+      t.store.readStream = async (...args) => {
+        const events = await readStream.apply(t.store, args);
+        pages.push(events.length);
+        return events;
+      };
+      const { state, revision } = await t.path.state<Purse>(cautious, t.purseId);
+      expect([pages, revision, state.coins]).toEqual([[2_000, 2_000, 501], 4_500, Array(4_500).fill(7)]);
+    });
+
+    test('a stream that was taken to be new is not taken to be read before its last page', async () => {
+      await open(cautious);
+      await putIn(cautious, 7, 4_500);
+      t.start();
+      const states: Promise<{ revision: number }>[] = [];
+      const ask = () => states.push(t.path.state(cautious, t.purseId));
+      const { readStream } = t.store;
+      t.store.readStream = (...args) => {
+        ask();
+        return readStream.apply(t.store, args);
+      };
+      t.store.faults.push(async (really) => {
+        const again = open(cautious); // waits until this flush is over
+        ask();
+        while (states.length < 3) await new Promise(setImmediate);
+        states.push(again.catch(({ code }) => ({ revision: code })));
+        return really();
+      });
+      await t.path.execute(purse, new OpenPurse({ purseId: randomUUID(), limit: 5 }), envelope());
+      const revisions = (await Promise.all(states)).map(({ revision }) => revision);
+      expect(revisions).toEqual([4_500, 4_500, 4_500, 'CONFLICT']);
+    });
   });
 
   test('snapshots that cannot be saved are said, and nothing else happens', async () => {

@@ -23,6 +23,8 @@ export interface StreamCacheOptions {
 /** What is wanted while so many reads are under way waits for the next one and shares it. */
 const LOADS_AT_ONCE = 2;
 const STREAMS_AT_ONCE = 500;
+/** A long stream is read in pages of so many events, so that it is never in memory as a whole. */
+const PAGE_EVENTS = 2_000;
 
 /** The streams in memory, all that are wanted at a moment read together. Those at work are never forgotten. */
 export class StreamCache {
@@ -91,7 +93,13 @@ export class StreamCache {
   private async load(streams: readonly Stream[]): Promise<void> {
     const whole = streams.filter((stream) => !stream.loaded);
     try {
-      const read = whole.length > 0 ? await this.options.store.loadStreams(whole.map((s) => s.name)) : undefined;
+      const read =
+        whole.length > 0
+          ? await this.options.store.loadStreams(
+              whole.map((s) => s.name),
+              PAGE_EVENTS,
+            )
+          : undefined;
       await Promise.all(
         streams.map((stream) =>
           this.bringUpToDate(stream, read?.get(stream.name)).then(
@@ -111,8 +119,12 @@ export class StreamCache {
     const isUsable = read?.snapshot?.version === stream.decider.version;
     if (isUsable) restore(stream, read.snapshot!, store.positionStride);
     const isWhole = read !== undefined && (isUsable || !read.snapshot);
-    const events = isWhole ? read.events : await store.readStream(stream.name, stream.revision).catch(refuse);
-    stream.fold(await codec.decode(events));
+    const nextPage = () => store.readStream(stream.name, stream.revision, PAGE_EVENTS).catch(refuse);
+    stream.assumedNew = false; // else it would count as read after its first page
+    for (let page = isWhole ? read.events : await nextPage(); ; page = await nextPage()) {
+      stream.fold(await codec.decode(page));
+      if (page.length < PAGE_EVENTS) break;
+    }
     stream.isRead();
     if (stream.foreignRevision === foreignRevision) stream.foreignRevision = -1; // else told while this was read
   }

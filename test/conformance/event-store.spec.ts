@@ -195,6 +195,8 @@ describe.each(Object.entries(eventStores))('event store: %s', (_, open) => {
     expect(all.map((one) => one.revision)).toEqual([0, 1, 2, 3]);
     expect(await store.readStream(stream, 1)).toEqual(all.slice(2));
     expect(await store.readStream(stream, 3)).toEqual([]);
+    expect(await store.readStream(stream, 0, 2)).toEqual(all.slice(1, 3));
+    expect(await store.readStream(stream, 2, 2)).toEqual(all.slice(3));
     expect(await store.readStreamSince(stream, all[1]!.position)).toEqual(all.slice(2));
     expect(await store.readStreamSince(stream, all[1]!.position + 1)).toEqual(all.slice(2));
     expect(await store.readStreamSince(stream, 0)).toEqual(all);
@@ -219,6 +221,12 @@ describe.each(Object.entries(eventStores))('event store: %s', (_, open) => {
     expect(loaded.get(plain)).toEqual({ snapshot: undefined, events: await store.readStream(plain, -1) });
     expect(loaded.get(taken)).toEqual({ snapshot: snapshot(taken, 2, 7), events: await store.readStream(taken, 2) });
     expect(loaded.get(missing)).toEqual({ snapshot: undefined, events: [] });
+    const begun = await store.loadStreams([plain, taken, missing], 1);
+    expect([plain, taken, missing].map((stream) => begun.get(stream)!.events.map((one) => one.revision))).toEqual([
+      [0],
+      [3],
+      [],
+    ]);
   });
 
   test('snapshots only move forward, except that another version replaces', async () => {

@@ -16,7 +16,7 @@ import { umaCalls } from './uma-calls.ts';
 /** What goes on by itself: processes and due timers. */
 export interface Worker {
   start(): Promise<void>;
-  /** Finishes what is in hand. */
+  /** Waits for what is under way; what is not finished then is the next worker's. */
   stop(): Promise<void>;
   /** What the process runner is stuck on; undefined when it goes on. */
   failure(): string | undefined;
@@ -66,8 +66,8 @@ export function createWorker(engine: Engine, railsOf: RailsOf, options: WorkerOp
     async stop() {
       await retries.stop();
       await timers.stop();
-      await approval.close();
       await runner.stop();
+      await approval.close(); // once nobody asks any more
     },
     failure: () => runner.failure,
     inHand: () => runner.inHand,

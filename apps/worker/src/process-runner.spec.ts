@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { PostgresEventStore } from '../../../libs/adapters/postgres/event-store.ts';
 import type { AnyProcess } from '../../../libs/kernel/process.ts';
@@ -114,6 +114,18 @@ test('what was done before there were shards is not done again', async () => {
   expect([driven.length, await checkpoints()]).toEqual([1, Array(8).fill(6)]);
 });
 
+test('what is of no interest is passed without a pause', async () => {
+  const { runner, driven } = worker();
+  await pool.query('UPDATE log_head SET position = 200000');
+  const ids = await begin(1);
+  await runner.start();
+  await eventually(
+    async () => driven.length,
+    (count) => count === 1,
+  );
+  expect(driven).toEqual(ids);
+});
+
 test('two share the streams; when one ends the other one does all', async () => {
   const [one, other] = [worker(), worker()];
   await one.runner.start();
@@ -143,6 +155,107 @@ test('two share the streams; when one ends the other one does all', async () => 
     (count) => count === 16,
   );
   expect(one.driven.length).toBe(before);
+});
+
+describe('what is not done', () => {
+  const failing = (tried: string[]) => ({
+    driver: {
+      drive: async (_: AnyProcess, id: string) => {
+        tried.push(id);
+        throw new Error('the rail does not answer');
+      },
+    } as unknown as Driver,
+  });
+
+  test("when its worker is stopped is the next one's, however much of it there is", async () => {
+    const tried: string[] = [];
+    const first = worker({ ...failing(tried), limit: 3 });
+    await first.runner.start();
+    await eventually(held, (count) => count === 8);
+    const ids = await begin(5);
+    await eventually(
+      async () => new Set(tried).size,
+      (count) => count === 3,
+    );
+    await first.runner.stop();
+    expect([await held(), Math.min(...(await checkpoints()))]).toEqual([0, 0]);
+    const next = worker();
+    await next.runner.start();
+    await eventually(checkpoints, (all) => all.every((position) => position === 10));
+    expect(sorted(next.driven)).toEqual(sorted(ids));
+  });
+
+  test.each([
+    ['fails', 0, 1],
+    ['succeeds', 2, 0],
+  ])('of an attempt that %s while its worker is being stopped', async (outcome, checkpoint, again) => {
+    let begun = 0;
+    let end = () => {};
+    const drive = () => {
+      begun += 1;
+      return new Promise<void>((resolve, reject) => {
+        end = () => (outcome === 'fails' ? reject(new Error('the connection was closed')) : resolve());
+      });
+    };
+    const first = worker({ driver: { drive } as unknown as Driver });
+    await first.runner.start();
+    const [id] = await begin(1);
+    await eventually(
+      async () => begun,
+      (count) => count === 1,
+    );
+    const stopped = first.runner.stop();
+    await eventually(held, (count) => count === 1); // all but the shard of what is under way are given back
+    end();
+    await stopped;
+    const shard = shardOf(`thing-${id}`);
+    const { rows } = await pool.query('SELECT position::int FROM checkpoints WHERE name = $1', [`processes/${shard}`]);
+    expect([begun, rows]).toEqual([1, [{ position: checkpoint }]]);
+    const next = worker();
+    await next.runner.start();
+    const [later] = await begin(1);
+    await eventually(
+      async () => next.driven.length,
+      (count) => count === again + 1,
+    );
+    expect(sorted(next.driven)).toEqual(sorted(again === 0 ? [later!] : [id!, later!]));
+  });
+
+  test("when its shard is given to another worker is that one's, and the first one tries it no more", async () => {
+    const tried: string[] = [];
+    const one = worker(failing(tried));
+    await one.runner.start();
+    await eventually(held, (count) => count === 8);
+    const ids = await begin(32);
+    await eventually(
+      async () => new Set(tried).size,
+      (count) => count === 32,
+    );
+    const other = worker();
+    await other.runner.start();
+    const shardsOf = (runner: ProcessRunner) => [
+      ...(runner as unknown as { shards: Map<number, unknown> }).shards.keys(),
+    ];
+    await eventually(
+      async () => shardsOf(other.runner).length,
+      (count) => count === 4,
+    );
+    const ofOther = ids.filter((id) => shardsOf(other.runner).includes(shardOf(`thing-${id}`)));
+    await eventually(
+      async () => other.driven.length,
+      (count) => count >= ofOther.length,
+    );
+    expect(sorted(other.driven)).toEqual(sorted(ofOther));
+    const before = tried.length;
+    await eventually(
+      async () => tried.length,
+      (count) => count >= before + 2 * (ids.length - ofOther.length),
+    );
+    expect(tried.slice(before).filter((id) => ofOther.includes(id))).toEqual([]);
+    await one.runner.stop();
+    await eventually(checkpoints, (all) => all.every((position) => position === 64));
+    expect(sorted(other.driven)).toEqual(sorted(ids));
+  });
 });
 
 test('one that was stopped is replaced, and moves no checkpoint when it continues', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as pauseFor } from 'node:timers/promises';
 import type pg from 'pg';
 import { type Lease, type LeaseOptions, leaseHeldOf } from '../../../libs/adapters/postgres/lease.ts';
 import { Shards } from '../../../libs/adapters/postgres/shards.ts';
@@ -39,6 +40,8 @@ const POLL_MS = 1_000;
  */
 const GATHER_MS = 5;
 const BUSY = { events: 8, gatherMs: 20 };
+/** What a look came to: events with something to do, and how far it went in the log. */
+const NOTHING = { found: 0, passed: 0 };
 const TRIES = 200;
 
 /** How long what is in hand of a shard may still take when another worker is to have it; what is driven twice happens once. */
@@ -51,14 +54,16 @@ interface Shard {
   /** Position up to which events have been looked at. */
   seen: number;
   saved: number;
-  /** By position. */
+  /** The work at what is neither done nor parked, by position. Work that was left stays here: the checkpoint does not pass it. */
   inHand: Map<number, Promise<void>>;
+  /** Raised when the shard is to be another worker's: what fails from then on is left to that one. */
+  leaving: AbortController;
 }
 
 /**
  * Follows the log and drives every process whose stream has something to do. Any number of workers may do it at once: each looks at the
- * streams of the shards that it holds. A shard's checkpoint is the position before its oldest event still in hand, so that nothing in
- * hand is forgotten by a crash; what is driven twice happens once.
+ * streams of the shards that it holds. A shard's checkpoint is the position before its oldest event that is neither done nor parked, so
+ * that nothing is forgotten by a crash, nor by leaving a shard to another worker; what is driven twice happens once.
  */
 export class ProcessRunner {
   private readonly options: ProcessRunnerOptions;
@@ -87,7 +92,7 @@ export class ProcessRunner {
         taken: (shard, held) => this.taken(shard, held),
         yielded: (shard) => this.yielded(shard),
         lost: (shard) => {
-          this.shards.delete(shard);
+          this.leave(shard);
           log('warn', `another worker has taken ${GROUP}/${shard} over`);
         },
       },
@@ -106,13 +111,13 @@ export class ProcessRunner {
     this.sharing.start();
   }
 
-  /** Finishes what is in hand and hands over its shards. */
+  /** Waits for the attempts under way and hands over its shards; what they could not finish is the next worker's. */
   async stop(): Promise<void> {
     this.running = false;
     this.wake();
     await this.unsubscribe?.();
-    await this.loop;
     await this.sharing.stop();
+    await this.loop;
   }
 
   /** What the checkpoint of all shards was before there were shards, a new shard begins from. */
@@ -123,17 +128,24 @@ export class ProcessRunner {
       [checkpoint, GROUP],
     );
     const position = Number(rows[0]?.position ?? 0);
-    this.shards.set(number, { checkpoint, lease, seen: position, saved: -1, inHand: new Map() });
+    const leaving = new AbortController();
+    this.shards.set(number, { checkpoint, lease, seen: position, saved: -1, inHand: new Map(), leaving });
     this.nudge();
   }
 
-  private async yielded(number: number): Promise<void> {
+  private leave(number: number): Shard | undefined {
     const shard = this.shards.get(number);
-    if (!shard) return;
     this.shards.delete(number);
-    const done = Promise.allSettled(shard.inHand.values());
-    if (this.running) await Promise.race([done, new Promise((resolve) => setTimeout(resolve, YIELD_PATIENCE_MS))]);
-    else await done;
+    shard?.leaving.abort();
+    return shard;
+  }
+
+  private async yielded(number: number): Promise<void> {
+    const shard = this.leave(number);
+    if (!shard) return;
+    const over = Promise.allSettled(shard.inHand.values());
+    if (this.running) await Promise.race([over, pauseFor(YIELD_PATIENCE_MS)]);
+    else await over;
     await this.save([shard]);
   }
 
@@ -164,17 +176,18 @@ export class ProcessRunner {
         continue;
       }
       this.isWoken = false;
-      const found = this.shards.size === 0 ? 0 : await this.look(store, limit - inHand.length, types);
+      const looked = this.shards.size === 0 ? NOTHING : await this.look(store, limit - inHand.length, types);
+      const { found, passed } = looked;
       this.failure = undefined;
       if (Date.now() - this.savedAt >= CHECKPOINT_MS) await this.save([...this.shards.values()]);
-      if (found === 0 && !this.isWoken) await this.sleep(POLL_MS);
+      if (found === 0 && passed < limit && !this.isWoken) await this.sleep(POLL_MS);
       const gatherMs = found >= BUSY.events ? BUSY.gatherMs : GATHER_MS;
       if (found < limit && this.running) await new Promise((resolve) => setTimeout(resolve, gatherMs));
     }
   }
 
   /** A shard that was taken, or given back, while the log was being read has its turn, or has had it. */
-  private async look(store: EventStore, limit: number, types: string[]): Promise<number> {
+  private async look(store: EventStore, limit: number, types: string[]): Promise<typeof NOTHING> {
     const from = this.position;
     const { events, upTo } = await store.readAll(from, limit, types);
     const looking = [...this.shards].filter(([, { seen }]) => seen >= from);
@@ -184,29 +197,32 @@ export class ProcessRunner {
       if (shard && event.position > shard.seen) this.take(shard, event);
     }
     for (const [, shard] of looking) shard.seen = Math.max(shard.seen, upTo);
-    return events.length;
+    return { found: events.length, passed: upTo - from };
   }
 
-  private take({ inHand }: Shard, event: LoggedEvent): void {
-    inHand.set(
-      event.position,
-      this.handle(event).finally(() => inHand.delete(event.position)),
-    );
+  private take({ inHand, leaving }: Shard, event: LoggedEvent): void {
+    const handle = async () => {
+      if (await this.isHandled(event, leaving.signal)) inHand.delete(event.position);
+    };
+    inHand.set(event.position, handle());
   }
 
-  /** Tries until it is done or parked: an unknown answer is asked for again, and a fault is said each time. */
-  private async handle(event: LoggedEvent): Promise<void> {
+  /**
+   * Tries until it is done or parked: an unknown answer is asked for again, and a fault is said each time. False when it is left
+   * unfinished to another worker.
+   */
+  private async isHandled(event: LoggedEvent, leaving: AbortSignal): Promise<boolean> {
     const { platform, environment, correlationId } = JSON.parse(event.metadata);
     const tenant: Tenant = { platform, environment };
     const drive = { tenant, correlationId, revision: event.revision };
     for (const process of this.byType.get(event.type) ?? []) {
       const firstFailedAt = new Date();
       for (let [attempts, pause] = [1, 100]; ; attempts += 1, pause = Math.min(pause * 2, 30_000)) {
+        if (leaving.aborted) return false;
         try {
           await this.options.driver.drive(process, streamIdOf(event.stream), drive, this.options.calls);
           break;
         } catch (error) {
-          if (!this.running) return;
           this.options.retried?.();
           const isRefused = error instanceof Rejection && error.status < 500;
           const told = `${process.name} of ${event.stream}`;
@@ -214,10 +230,11 @@ export class ProcessRunner {
           const { stream, position } = event;
           const letter = { process: process.name, stream, position, ...drive, attempts, firstFailedAt, error };
           if (attempts >= (this.options.tries ?? TRIES) && (await this.isParked(letter))) break;
-          await new Promise((resolve) => setTimeout(resolve, pause).unref());
+          await pauseFor(pause, undefined, { signal: leaving, ref: false }).catch(() => {}); // raised: looked at above
         }
       }
     }
+    return true;
   }
 
   private async isParked(letter: DeadLetter): Promise<boolean> {

@@ -116,8 +116,9 @@ export class EventStoreDb implements EventStore {
     }
   }
 
-  async readStream(stream: string, afterRevision: number): Promise<LoggedEvent[]> {
-    const records = await this.reads.run(() => this.client.readStream(stream, { from: afterRevision + 1 }));
+  async readStream(stream: string, afterRevision: number, limit?: number): Promise<LoggedEvent[]> {
+    const from = { from: afterRevision + 1, ...(limit !== undefined && { maxCount: limit }) };
+    const records = await this.reads.run(() => this.client.readStream(stream, from));
     return records.map(fromWire);
   }
 
@@ -128,11 +129,11 @@ export class EventStoreDb implements EventStore {
     return records.reverse().map(fromWire);
   }
 
-  async loadStreams(streams: readonly string[]): Promise<Map<string, StreamRead>> {
+  async loadStreams(streams: readonly string[], limit?: number): Promise<Map<string, StreamRead>> {
     const snapshots = await this.snapshots.load(streams);
     const read = async (stream: string): Promise<[string, StreamRead]> => {
       const snapshot = snapshots.get(stream);
-      return [stream, { snapshot, events: await this.readStream(stream, snapshot?.revision ?? -1) }];
+      return [stream, { snapshot, events: await this.readStream(stream, snapshot?.revision ?? -1, limit) }];
     };
     return new Map(await Promise.all(streams.map(read)));
   }

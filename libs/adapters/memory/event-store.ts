@@ -34,19 +34,19 @@ export class MemoryEventStore implements EventStore {
     });
   }
 
-  async readStream(stream: string, afterRevision: number): Promise<LoggedEvent[]> {
-    return (this.streams.get(stream) ?? []).slice(afterRevision + 1);
+  async readStream(stream: string, afterRevision: number, limit = Number.POSITIVE_INFINITY): Promise<LoggedEvent[]> {
+    return (this.streams.get(stream) ?? []).slice(afterRevision + 1, afterRevision + 1 + limit);
   }
 
   async readStreamSince(stream: string, afterPosition: number): Promise<LoggedEvent[]> {
     return (this.streams.get(stream) ?? []).filter((event) => event.position > afterPosition);
   }
 
-  async loadStreams(streams: readonly string[]): Promise<Map<string, StreamRead>> {
+  async loadStreams(streams: readonly string[], limit?: number): Promise<Map<string, StreamRead>> {
     const found = new Map<string, StreamRead>();
     for (const stream of streams) {
       const snapshot = this.snapshots.get(stream);
-      found.set(stream, { snapshot, events: await this.readStream(stream, snapshot?.revision ?? -1) });
+      found.set(stream, { snapshot, events: await this.readStream(stream, snapshot?.revision ?? -1, limit) });
     }
     return found;
   }

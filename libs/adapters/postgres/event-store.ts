@@ -80,8 +80,8 @@ export class PostgresEventStore implements EventStore {
     });
   }
 
-  async readStream(stream: string, afterRevision: number): Promise<LoggedEvent[]> {
-    return readStreamWith(this.readers, stream, afterRevision);
+  async readStream(stream: string, afterRevision: number, limit?: number): Promise<LoggedEvent[]> {
+    return readStreamWith(this.readers, stream, afterRevision, limit);
   }
 
   async readStreamSince(stream: string, afterPosition: number): Promise<LoggedEvent[]> {
@@ -93,7 +93,7 @@ export class PostgresEventStore implements EventStore {
     return rows.map(eventOf);
   }
 
-  async loadStreams(streams: readonly string[]): Promise<Map<string, StreamRead>> {
+  async loadStreams(streams: readonly string[], limit?: number): Promise<Map<string, StreamRead>> {
     const snapshots = await this.snapshots.load(streams);
     const found = new Map<string, StreamRead>(
       streams.map((stream) => [stream, { snapshot: snapshots.get(stream), events: [] }]),
@@ -102,9 +102,9 @@ export class PostgresEventStore implements EventStore {
     const events = await this.readers.query<EventRow>({
       name: 'load_streams',
       text: `SELECT e.* FROM unnest($1::text[], $2::bigint[]) AS s(name, after) CROSS JOIN LATERAL (
-               SELECT ${EVENT_COLUMNS} FROM events WHERE stream = s.name AND revision > s.after ORDER BY revision OFFSET 0
+               SELECT ${EVENT_COLUMNS} FROM events WHERE stream = s.name AND revision > s.after ORDER BY revision LIMIT $3 OFFSET 0
              ) e ORDER BY e.position`,
-      values: [streams, streams.map((stream) => found.get(stream)!.snapshot?.revision ?? -1)],
+      values: [streams, streams.map((stream) => found.get(stream)!.snapshot?.revision ?? -1), limit ?? null],
     });
     for (const row of events.rows) found.get(row.stream)!.events.push(eventOf(row));
     return found;
@@ -229,11 +229,16 @@ async function appendWith(client: Queryable, batch: readonly Append[]): Promise<
   });
 }
 
-async function readStreamWith(client: Queryable, stream: string, afterRevision: number): Promise<LoggedEvent[]> {
+async function readStreamWith(
+  client: Queryable,
+  stream: string,
+  afterRevision: number,
+  limit?: number,
+): Promise<LoggedEvent[]> {
   const { rows } = await client.query<EventRow>({
     name: 'read_stream',
-    text: `SELECT ${EVENT_COLUMNS} FROM events WHERE stream = $1 AND revision > $2 ORDER BY revision`,
-    values: [stream, afterRevision],
+    text: `SELECT ${EVENT_COLUMNS} FROM events WHERE stream = $1 AND revision > $2 ORDER BY revision LIMIT $3`,
+    values: [stream, afterRevision, limit ?? null],
   });
   return rows.map(eventOf);
 }

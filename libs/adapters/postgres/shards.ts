@@ -118,7 +118,8 @@ export class Shards {
     });
     try {
       await this.work.taken(shard, lease);
-      if (!lost.aborted) this.held.add(shard);
+      if (lost.aborted) this.work.lost(shard);
+      else this.held.add(shard);
     } catch (error) {
       await lease.release();
       throw error;

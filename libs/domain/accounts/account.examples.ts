@@ -1,4 +1,4 @@
-import type { AccountEvent, AccountOpenedData, Deposit, Leg, SweepRule } from './account.events.ts';
+import type { AccountEvent, AccountOpenedData, Deposit, Leg, SweepRule, SweepTexts } from './account.events.ts';
 import {
   type AccountCommand,
   CloseAccount,
@@ -64,10 +64,11 @@ export const rule: SweepRule = {
   minimumMinor: 1n,
   maximumMinor: 1_000_000n,
 };
-export const ruleSet: AccountEvent = {
+export const ruleSetWith = (texts: SweepTexts): AccountEvent => ({
   type: 'SweepRuleSet',
-  data: { accountId, subject: opening.customerId!, rule, label: 'Rent' },
-};
+  data: { accountId, subject: opening.customerId!, rule, ...texts },
+});
+export const ruleSet = ruleSetWith({ label: 'Rent' });
 export const requested = (amountMinor: bigint, paymentId = 'D1'): AccountEvent => ({
   type: 'SweepRequested',
   data: { accountId, paymentId, amountMinor },

@@ -16,6 +16,7 @@ import {
   posted,
   received,
   requested,
+  ruleSetWith,
 } from './account.examples.ts';
 import {
   type AccountState,
@@ -38,6 +39,24 @@ function stateFor(status: string, command: keyof typeof commands): AccountState 
   }[status];
   return given(decider, ...(history ?? [])).state;
 }
+
+describe('a snapshot of an internal account', () => {
+  const { personal, holdsPersonal } = decider;
+  const busy = [opened, received(100n), pended(50n), requested(100n)];
+
+  test('is made of what holds no text that a person wrote', () => {
+    const [fields, ...others] = Object.values(personal!).map((one) => one.fields);
+    expect(others).toEqual([]);
+    const holds = (...events: AccountEvent[]) => holdsPersonal!(given(decider, ...busy, ...events).state);
+    expect([holds(), holds(ruleSetWith({}))]).toEqual([false, false]);
+    expect(fields!.map((field) => holds(ruleSetWith({ [field]: 'Rent' })))).toEqual([true, true, true]);
+  });
+
+  test('is read back as what it was made of', () => {
+    const { state } = given(decider, ...busy, ruleSetWith({}));
+    expect(fromJson(toJson(state))).toEqual(state);
+  });
+});
 
 describe('an internal account', () => {
   testEveryCell(decider, accountTransitions, { given: stateFor, when: commands });

@@ -302,4 +302,5 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
   evolve,
   version: 1,
   personal: { SweepRuleSet: { subject: 'subject', fields: sweepTexts } },
+  holdsPersonal: (state) => sweepTexts.some((name) => state[name] !== undefined),
 };

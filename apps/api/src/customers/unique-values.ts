@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { type ClaimState, ClaimValue, claim, ReleaseValue } from '../../../../libs/domain/claims/claim.ts';
 import type { CustomerRule, HeldClaim } from '../../../../libs/domain/customers/customer.events.ts';
@@ -68,4 +67,4 @@ export class UniqueValues {
 }
 
 /** Not with an id of the request's key: an owner claims again what it gave back after a refusal. */
-const envelope = (caller: Caller): Envelope => ({ ...caller.envelope('claim'), commandId: randomUUID() });
+const envelope = (caller: Caller): Envelope => caller.freshEnvelope();

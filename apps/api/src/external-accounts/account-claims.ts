@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { type ClaimState, ClaimValue, claim } from '../../../../libs/domain/claims/claim.ts';
 import { type AccountInfo, accountKey } from '../../../../libs/domain/external-accounts/account-types.ts';
@@ -72,4 +71,4 @@ export class AccountClaims {
 }
 
 /** Claims may be repeated by themselves: an id of the request's key would hide that one was given back meanwhile. */
-const anew = (caller: Caller) => ({ ...caller.envelope('claim'), commandId: randomUUID() });
+const anew = (caller: Caller) => caller.freshEnvelope();
