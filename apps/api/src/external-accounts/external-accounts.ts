@@ -71,8 +71,8 @@ export class ExternalAccounts {
     const platformAccountId = body.platformAccountId ?? (body.accountInfo.platformAccountId as string | undefined);
     const externalAccountId = caller.newId('external account');
     const tenantId = tenantIdOf(tenant);
-    const claimId = this.claims.idOf(tenantId, customerId, currency, accountInfo);
-    await this.claims.take(caller, claimId, externalAccountId);
+    const claimed = { tenantId, customerId, currency, accountInfo };
+    const claimId = await this.claims.take(caller, claimed, externalAccountId);
     const add = new AddExternalAccount({
       externalAccountId,
       tenantId,
