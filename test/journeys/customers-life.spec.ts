@@ -114,6 +114,25 @@ describe('changing a customer', () => {
     expect((await patch(other.id, { umaAddress: one.umaAddress }).expect(200)).body.umaAddress).toBe(one.umaAddress);
   });
 
+  test('everything that is wrong is told at once, and nothing changes', async () => {
+    const one = await create();
+    const { body } = await patch(one.id, {
+      email: 'nope',
+      region: 'FR',
+      currencies: ['BRL'],
+      umaAddress: 'bad',
+    }).expect(400);
+    const errors = body.details.errors as { field: string; constraint: string }[];
+    expect([body.code, ...errors.map(({ field, constraint }) => `${field} ${constraint}`)]).toEqual([
+      'INVALID_INPUT',
+      'email FORMAT',
+      'region CONFLICT',
+      'currencies.0 ENUM',
+      'umaAddress PATTERN',
+    ]);
+    expect((await platform.api('get', `/customers/${one.id}`)).body).toEqual(one);
+  });
+
   test('repeated with its key it happens once', async () => {
     const one = await create();
     const next = one.umaAddress.replace('$', '$once');

@@ -127,20 +127,21 @@ function flatten(error: ValidationError, parent: string): FieldError[] {
 
 /**
  * A body that is one of several classes, named by a discriminator: `@BodyOneOf('customerType', { INDIVIDUAL: IndividualBody })`.
- * Without the discriminator the body is read as `otherwise`, or refused when there is none.
+ * Without the discriminator the body is read as `otherwise`, or refused when there is none. `read: submitted` leaves it to the handler to
+ * accept the body.
  */
 export function BodyOneOf(
   discriminator: string,
   variants: Record<string, BodyClass>,
-  { otherwise }: { otherwise?: BodyClass } = {},
+  { otherwise, read = readAs }: { otherwise?: BodyClass; read?: (type: BodyClass, value: unknown) => object } = {},
 ): ParameterDecorator {
   const rule = variantRule(discriminator, variants);
   const pipe: PipeTransform = {
     transform(value: unknown) {
       const body = objectOf(value) as Record<string, unknown>;
-      if (otherwise && body[discriminator] === undefined) return readAs(otherwise, body);
+      if (otherwise && body[discriminator] === undefined) return read(otherwise, body);
       refuseFields((rule.check(body, body) ?? []).map((fault) => fieldError('', fault)));
-      return readAs(variantOf(discriminator, variants, body)!, body);
+      return read(variantOf(discriminator, variants, body)!, body);
     },
   };
   return (target, key, index) => {
