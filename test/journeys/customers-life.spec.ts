@@ -59,7 +59,21 @@ describe('changing a customer', () => {
   test('an empty change changes nothing', async () => {
     const one = await create();
     expect((await patch(one.id, {}).expect(200)).body).toEqual(one);
-    expect((await patch(one.id, { businessInfo: { legalName: 'of the other kind' } }).expect(200)).body).toEqual(one);
+  });
+
+  test('fields of the other kind of customer are ignored, whatever they hold', async () => {
+    const person = await create();
+    for (const businessInfo of [{ legalName: 'of the other kind' }, 5, { taxId: [] }]) {
+      expect((await patch(person.id, { businessInfo }).expect(200)).body).toEqual(person);
+    }
+    const info = { legalName: 'Harbour', country: 'GB', incorporatedOn: '2019-04-01', taxId: '1' };
+    const business = await create({ customerType: 'BUSINESS', businessInfo: info });
+    for (const customerType of ['BUSINESS', undefined]) {
+      const change = { customerType, fullName: 5, birthDate: 'x', purposeOfAccount: 'OTHER' };
+      expect((await patch(business.id, change).expect(200)).body).toEqual(business);
+      const { body } = await patch(business.id, { ...change, businessInfo: { taxId: 7 } }).expect(400);
+      expect(errorsOf(body)).toEqual(['businessInfo.taxId TYPE']);
+    }
   });
 
   test('business information is merged', async () => {
@@ -122,8 +136,7 @@ describe('changing a customer', () => {
       currencies: ['BRL'],
       umaAddress: 'bad',
     }).expect(400);
-    const errors = body.details.errors as { field: string; constraint: string }[];
-    expect([body.code, ...errors.map(({ field, constraint }) => `${field} ${constraint}`)]).toEqual([
+    expect([body.code, ...errorsOf(body)!]).toEqual([
       'INVALID_INPUT',
       'email FORMAT',
       'region CONFLICT',

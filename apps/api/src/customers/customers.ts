@@ -21,7 +21,7 @@ import { Driver } from '../../../../libs/runtime/drive.ts';
 import { WritePath } from '../../../../libs/runtime/execute.ts';
 import type { Submitted } from '../../../../libs/runtime/http/index.ts';
 import { customerView } from '../../../../projections/customer.view.ts';
-import type { CustomerChange, CustomerCreation } from './customers.bodies.ts';
+import { type CustomerChange, type CustomerCreation, changeOf } from './customers.bodies.ts';
 import {
   CustomerFacts,
   checkChange,
@@ -86,12 +86,13 @@ export class Customers {
     return customerView(await this.finish(caller, customerId));
   }
 
-  async change(caller: Caller, id: string, { valid, accept }: Submitted<CustomerChange>) {
+  async change(caller: Caller, id: string, change: Submitted<CustomerChange>) {
     const { tenant } = caller;
     const { customerId } = await this.facts.customer(tenant, id);
     const before = await this.settled(caller, customerId);
     if (isDeleted(before)) throw reject('CUSTOMER_DELETED');
     const platform = await this.facts.platform(tenant);
+    const { valid, accept } = changeOf(before.customerType, change);
     const body = accept(() => checkChange(before, valid), ...checksBy(platform, valid));
     const umaAddress = body.umaAddress === undefined ? undefined : readUmaAddress(body.umaAddress, platform);
     const isNewAddress = umaAddress !== undefined && umaAddress !== before.umaAddress;
