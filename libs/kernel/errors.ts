@@ -170,6 +170,18 @@ export function rejectFields(errors: FieldError[]): Rejection {
   return reject('INVALID_INPUT', { errors }, errors.length === 1 ? errors[0]!.message : 'Several fields are invalid.');
 }
 
+/**
+ * One refusal in place of several that name fields, all of which it names: of one kind it keeps their code, of several it is
+ * `400 INVALID_INPUT`.
+ */
+export function together(refusals: readonly [Rejection, ...Rejection[]]): Rejection {
+  const [first, ...others] = refusals;
+  if (others.length === 0) return first;
+  const errors = refusals.flatMap(({ details }) => (details?.errors ?? []) as FieldError[]);
+  const isOneKind = others.every(({ code }) => code === first.code);
+  return isOneKind && first.code !== 'INVALID_INPUT' ? reject(first.code, { errors }) : rejectFields(errors);
+}
+
 /** All codes with status and default message, for the docs and the OpenAPI document. */
 export function errorCatalogue(): { code: ErrorCode; status: number; message: string }[] {
   return Object.entries(catalogue).map(([code, [status, message]]) => ({ code: code as ErrorCode, status, message }));

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { fromJson, toJson } from './json.ts';
+import { canonicalJson, fromJson, toJson } from './json.ts';
 
 test('money survives, however deep it lies and however large it is', () => {
   const value = {
@@ -34,4 +34,10 @@ test('any JSON value comes back', () => {
       expect(fromJson(toJson(value))).toEqual(plain);
     }),
   );
+});
+
+test('the canonical text has the keys of every object in order, and lists as they are', () => {
+  const value = { b: [{ d: 1, c: null }, 3, 2], a: { z: 'x', y: {} } };
+  expect(canonicalJson(value)).toBe('{"a":{"y":{},"z":"x"},"b":[{"c":null,"d":1},3,2]}');
+  expect([null, 'x', 1, []].map(canonicalJson)).toEqual(['null', '"x"', '1', '[]']);
 });

@@ -2,6 +2,17 @@
 export const toJson = (value: unknown): string =>
   JSON.stringify(value, (_, field) => (typeof field === 'bigint' ? field.toString() : field));
 
+/** JSON in which each object's keys are in order: `{"b":1,"a":[2]}` and `{"a":[2],"b":1}` give the same text. */
+export const canonicalJson = (value: unknown): string => JSON.stringify(inOrder(value));
+
+function inOrder(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(inOrder);
+  const ordered: Record<string, unknown> = {};
+  for (const key of Object.keys(value).sort()) ordered[key] = inOrder((value as Record<string, unknown>)[key]);
+  return ordered;
+}
+
 /** Reads what `toJson` wrote. */
 export function fromJson<T>(text: string): T {
   return revived(JSON.parse(text)) as T;

@@ -36,7 +36,7 @@ const includes: Record<Permission, readonly Permission[]> = {
 /** The SHA-256 under which a secret is kept, hex. */
 export const secretHash = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 
-/** HTTP Basic authentication of platforms and the permission of each route (spec, Authentication). */
+/** HTTP Basic authentication of platforms, the permission of each route and its environment (spec, Authentication). */
 @Injectable()
 export class Authentication implements CanActivate {
   /** Hash of the secret of an Authorization header, so that it is computed once per header and not per request. */
@@ -50,12 +50,16 @@ export class Authentication implements CanActivate {
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const needed = operationOf(context.getHandler())?.permission ?? 'MANAGE';
+    const operation = operationOf(context.getHandler());
+    const needed = operation?.permission ?? 'MANAGE';
     if (needed === 'PUBLIC') return true;
     const request = context.switchToHttp().getRequest<Request & CallerRequest>();
     const credential = await this.authenticate(request.headers.authorization);
     if (!credential.permissions.has(needed)) {
       throw reject('FORBIDDEN', { requiredPermission: needed }, `The token lacks the permission ${needed}.`);
+    }
+    if (operation?.sandboxOnly && credential.tenant.environment !== 'sandbox') {
+      throw reject('FORBIDDEN', { reason: 'SANDBOX_ONLY' }, 'This is available in the sandbox only.');
     }
     const learning = this.clock.know(credential.tenant);
     if (learning) await learning;

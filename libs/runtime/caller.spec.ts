@@ -4,7 +4,7 @@ import { Caller, type RequestKey } from './caller.ts';
 const answer = () => ({ key: 'k', bodyHash: 'b', status: 200, body: '{}' });
 function callerWith(key?: Partial<RequestKey>): Caller {
   const caller = new Caller({ platform: 'p', environment: 'sandbox' }, 't', new Set(), 'req_1');
-  if (key) caller.key = { hash: 'h', bodyHash: 'b', status: 200, isRecorded: false, ...key };
+  if (key) caller.key = { hash: 'h', bodyHash: 'b', body: null, status: 200, isRecorded: false, ...key };
   return caller;
 }
 

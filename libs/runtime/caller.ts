@@ -12,6 +12,7 @@ export interface RequestKey {
   /** Hash of token, method, path and key. */
   hash: string;
   bodyHash: string;
+  body: unknown;
   /** Status that the route answers with. */
   status: number;
   /** Encrypts the answer where it is kept, for operations declared `sealed`. */

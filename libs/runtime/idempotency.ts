@@ -3,6 +3,7 @@ import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@ne
 import type { Request, Response } from 'express';
 import { Rejection, reject, rejectFields } from '../kernel/errors.ts';
 import type { KeyedAnswer, KeyedAnswers } from '../kernel/event-store.port.ts';
+import { canonicalJson } from '../kernel/json.ts';
 import { type Caller, type CallerRequest, keyedAnswer, type RequestKey } from './caller.ts';
 import { KeyTaken } from './execute.ts';
 import { operationOf, type Surrounded } from './http/operation.ts';
@@ -98,7 +99,7 @@ export class Idempotency implements CanActivate {
     const reservation = await this.answers.reserve(key.hash, key.bodyHash);
     if (reservation.state === 'answered') return reservation.answer;
     if (reservation.state === 'begun') {
-      if (reservation.bodyHash !== key.bodyHash) throw otherBody();
+      if (!isSameBody(reservation.bodyHash, key)) throw otherBody();
       key.since = reservation.since;
     }
     return undefined;
@@ -157,16 +158,25 @@ function checkLength(key: string): void {
 /** After the route has set its status. */
 function keyOf(request: Request, response: Response, caller: Caller, key: string): RequestKey {
   const path = request.path.replace(/%3A/gi, ':');
+  const body: unknown = request.body ?? null;
   return {
     hash: sha256(JSON.stringify([caller.tokenId, request.method, path, key])),
-    bodyHash: sha256(JSON.stringify(request.body ?? null)),
+    bodyHash: sha256(canonicalJson(body)),
+    body,
     status: response.statusCode,
     isRecorded: false,
   };
 }
 
+/**
+ * Whether a key was remembered for this body. The hash is that of the canonical text, so the order of keys does not matter. Hashes from
+ * before that are of the text as it came: they are looked for when the hashes differ, which is rare, so they cost nothing otherwise.
+ */
+const isSameBody = (remembered: string, { bodyHash, body }: RequestKey): boolean =>
+  remembered === bodyHash || remembered === sha256(JSON.stringify(body));
+
 function replay(known: KeyedAnswer, key: RequestKey, response: Response): unknown {
-  if (known.bodyHash !== key.bodyHash) throw otherBody();
+  if (!isSameBody(known.bodyHash, key)) throw otherBody();
   response.status(known.status);
   response.setHeader('Idempotent-Replayed', 'true');
   const text = key.seal ? key.seal.open(known.body, key.hash) : known.body;

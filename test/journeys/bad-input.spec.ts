@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import supertest from 'supertest';
+import { createPlatform, issueToken } from '../../apps/shared/provision.ts';
 import { startTestPlatform, type TestPlatform } from '../platform.ts';
 
 /** Every operation of the API against everything that clients get wrong (issue of the foundation, bad input): a precise refusal, never a 5xx. */
@@ -139,6 +141,21 @@ test('a token that may only look gets 403 for everything else, whatever it sends
   const auth = { clientId: viewer[0], clientSecret: viewer[1] };
   for (const { method, path } of operations.filter((one) => one.needs !== 'VIEW')) {
     refused(await request(method, path, auth).send(method === 'delete' ? undefined : {}), 403, `${method} ${path}`);
+  }
+});
+
+test('the sandbox refuses a production token, whatever it sends', async () => {
+  const tenant = { platform: platform.tenant.platform, environment: 'production' as const };
+  await createPlatform(platform.engine, tenant, { name: 'Production' });
+  const auth = await issueToken(platform.engine, tenant, { name: 'production', tokenId: randomUUID() });
+  const sandbox = operations.filter((one) => one.path.startsWith('/sandbox/'));
+  expect(sandbox.length).toBeGreaterThan(5);
+  for (const { method, path } of sandbox) {
+    for (const body of method === 'get' ? [undefined] : [{}, { amount: 'x' }]) {
+      const answer = await request(method, path, auth).send(body);
+      refused(answer, 403, `${method} ${path}`);
+      expect([answer.body.code, answer.body.details]).toEqual(['FORBIDDEN', { reason: 'SANDBOX_ONLY' }]);
+    }
   }
 });
 

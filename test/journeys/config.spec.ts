@@ -158,6 +158,25 @@ describe('the configuration', () => {
     expect((await accounts()).map(({ id }) => id)).toEqual([opened!.id]);
   });
 
+  test('simultaneous requests may add the same currency: all are done, and so is what else they change', async () => {
+    const { api } = await platform.another();
+    const supportedCurrencies = [currency('USD'), currency('BRL')];
+    const changes = [
+      { umaDomain: 'first.example.com' },
+      { embeddedWalletConfig: { appName: 'Second' } },
+      { cardConfigs: { maxSpendPerDay: 3 } },
+    ];
+    const answers = await Promise.all(
+      changes.map((change) => api('patch', '/config').send({ supportedCurrencies, ...change })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const { body } = await api('get', '/config').expect(200);
+    expect(body).toMatchObject(Object.assign({}, ...changes));
+    expect(body.supportedCurrencies).toHaveLength(2);
+    const accounts = await api('get', '/platform/internal-accounts?currency=BRL').expect(200);
+    expect(accounts.body.data).toHaveLength(1);
+  });
+
   test('a new webhook endpoint gets a TEST event, the same one again does not', async () => {
     const { api } = await platform.another();
     const tests = async () => {

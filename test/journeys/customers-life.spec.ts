@@ -59,7 +59,21 @@ describe('changing a customer', () => {
   test('an empty change changes nothing', async () => {
     const one = await create();
     expect((await patch(one.id, {}).expect(200)).body).toEqual(one);
-    expect((await patch(one.id, { businessInfo: { legalName: 'of the other kind' } }).expect(200)).body).toEqual(one);
+  });
+
+  test('fields of the other kind of customer are ignored, whatever they hold', async () => {
+    const person = await create();
+    for (const businessInfo of [{ legalName: 'of the other kind' }, 5, { taxId: [] }]) {
+      expect((await patch(person.id, { businessInfo }).expect(200)).body).toEqual(person);
+    }
+    const info = { legalName: 'Harbour', country: 'GB', incorporatedOn: '2019-04-01', taxId: '1' };
+    const business = await create({ customerType: 'BUSINESS', businessInfo: info });
+    for (const customerType of ['BUSINESS', undefined]) {
+      const change = { customerType, fullName: 5, birthDate: 'x', purposeOfAccount: 'OTHER' };
+      expect((await patch(business.id, change).expect(200)).body).toEqual(business);
+      const { body } = await patch(business.id, { ...change, businessInfo: { taxId: 7 } }).expect(400);
+      expect(errorsOf(body)).toEqual(['businessInfo.taxId TYPE']);
+    }
   });
 
   test('business information is merged', async () => {
@@ -112,6 +126,24 @@ describe('changing a customer', () => {
     expect((await patch(one.id, { umaAddress: 'bad' }).expect(400)).body.code).toBe('INVALID_UMA_ADDRESS');
     expect((await patch(one.id, { umaAddress: next.toUpperCase() }).expect(200)).body.umaAddress).toBe(next);
     expect((await patch(other.id, { umaAddress: one.umaAddress }).expect(200)).body.umaAddress).toBe(one.umaAddress);
+  });
+
+  test('everything that is wrong is told at once, and nothing changes', async () => {
+    const one = await create();
+    const { body } = await patch(one.id, {
+      email: 'nope',
+      region: 'FR',
+      currencies: ['BRL'],
+      umaAddress: 'bad',
+    }).expect(400);
+    expect([body.code, ...errorsOf(body)!]).toEqual([
+      'INVALID_INPUT',
+      'email FORMAT',
+      'region CONFLICT',
+      'currencies.0 ENUM',
+      'umaAddress PATTERN',
+    ]);
+    expect((await platform.api('get', `/customers/${one.id}`)).body).toEqual(one);
   });
 
   test('repeated with its key it happens once', async () => {

@@ -259,6 +259,30 @@ describe('a wrong request', () => {
     };
     const { body } = await create(individual({ endUserTermsConsent })).expect(400);
     expect(body.code).toBe('END_USER_TERMS_VERSION_NOT_FOUND');
+    expect(body.details).toMatchObject({ termsVersion: 'V0', known: ['V1'] });
+    expect(errorsOf(body)).toEqual(['endUserTermsConsent.termsVersion ENUM']);
+  });
+
+  test('everything that is wrong is told at once, whoever finds it', async () => {
+    const endUserTermsConsent = { acceptedAt: '2025-10-13T12:00:00Z', ipAddress: '203.0.113.7', termsVersion: 'V9' };
+    const wrong = {
+      email: 'nope',
+      currencies: ['ZZZ'],
+      umaAddress: 'nope',
+      endUserTermsConsent: { ...endUserTermsConsent, acceptanceMethod: 'CHECKBOX' },
+    };
+    const errors = ['currencies.0 ENUM', 'umaAddress PATTERN', 'endUserTermsConsent.termsVersion ENUM'];
+    const { body } = await create(individual(wrong)).expect(400);
+    expect([body.code, ...errorsOf(body)!]).toEqual(['INVALID_INPUT', 'email FORMAT', ...errors]);
+    const { email, ...rest } = wrong;
+    const second = await create(individual(rest)).expect(400);
+    expect([second.body.code, ...errorsOf(second.body)!]).toEqual(['INVALID_INPUT', ...errors]);
+    const third = await create(individual({ ...wrong, endUserTermsConsent })).expect(400);
+    expect(errorsOf(third.body)).toEqual([
+      'email FORMAT',
+      'endUserTermsConsent.acceptanceMethod REQUIRED',
+      ...errors.slice(0, 2),
+    ]);
   });
 });
 

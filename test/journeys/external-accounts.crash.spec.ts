@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eraseCustomer } from '../../apps/shared/erase.ts';
-import { ClaimValue, claim } from '../../libs/domain/claims/claim.ts';
+import { type ClaimState, ClaimValue, claim } from '../../libs/domain/claims/claim.ts';
 import { accountExamples } from '../../libs/domain/external-accounts/account.examples.ts';
-import { accountKey } from '../../libs/domain/external-accounts/account-types.ts';
+import { accountKey, formerAccountKey } from '../../libs/domain/external-accounts/account-types.ts';
 import {
   AddExternalAccount,
   DeleteExternalAccount,
@@ -44,9 +44,9 @@ const post = (body: object) => platform.api('post', '/customers/external-account
 const list = async () =>
   (await platform.api('get', `/customers/external-accounts?customerId=${customerId}&limit=100`).expect(200)).body.data;
 
-function claimIdOf(info: ReturnType<typeof accountInfo>): string {
+function claimIdOf(info: ReturnType<typeof accountInfo>, keyOf = accountKey): string {
   const holder = customerId.slice('Customer:'.length);
-  const value = [tenantIdOf(platform.tenant), holder, 'USD', accountKey(info)];
+  const value = [tenantIdOf(platform.tenant), holder, 'USD', keyOf(info)];
   return platform.app.get(ClaimIds).idOf('EXTERNAL_ACCOUNT_EXISTS', ...value);
 }
 
@@ -99,6 +99,22 @@ describe('when a request dies', () => {
     );
     expect(defaults).toEqual([]);
   });
+});
+
+test('an account whose claim is named by the former key is found, and free again once it is deleted', async () => {
+  const info = accountInfo();
+  const owner = randomUUID();
+  const claimId = claimIdOf(info, formerAccountKey);
+  await send(claim, new ClaimValue({ claimId, rule: 'EXTERNAL_ACCOUNT_EXISTS', owner, refusal: 'CONFLICT' }));
+  await send(externalAccount, addCommand(owner, info, { claimId }));
+  const body = { currency: 'USD', accountInfo: info, customerId };
+  const refused = await post(body).expect(409);
+  expect([refused.body.code, refused.body.details.reason]).toEqual(['CONFLICT', 'EXTERNAL_ACCOUNT_EXISTS']);
+  await platform.api('delete', `/customers/external-accounts/ExternalAccount:${owner}`).expect(204);
+  const { state } = await platform.engine.writePath.state<ClaimState>(claim, claimId);
+  expect(state.owner).toBeUndefined();
+  await post(body).expect(201);
+  await post(body).expect(409);
 });
 
 test('nothing in the log, in the claims or in what is remembered for a key tells whose account it is', async () => {

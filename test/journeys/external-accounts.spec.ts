@@ -245,45 +245,6 @@ describe('the name of the beneficiary', () => {
   });
 });
 
-describe('duplicates', () => {
-  test('a holder has an account once per currency; another holder may have it too', async () => {
-    const first = usAccount({ customerId });
-    expect((await add(first)).status).toBe(201);
-    const again = await add(first);
-    expect([again.status, again.body.code, again.body.details]).toEqual([
-      409,
-      'CONFLICT',
-      { reason: 'EXTERNAL_ACCOUNT_EXISTS' },
-    ]);
-    expect((await add({ ...first, customerId: await addCustomer(platform) })).status).toBe(201);
-    expect((await add({ ...first, customerId: undefined })).status).toBe(201);
-    expect((await add(first, '/platform/external-accounts')).status).toBe(409);
-  });
-
-  test('of many at the same moment one is added', async () => {
-    const body = usAccount({ customerId });
-    const statuses = (await Promise.all(Array.from({ length: 8 }, () => add(body)))).map(({ status }) => status);
-    expect(statuses.sort()).toEqual([201, 409, 409, 409, 409, 409, 409, 409]);
-  });
-
-  test('a deleted account can be added again', async () => {
-    const body = usAccount({ customerId });
-    const { body: first } = await add(body);
-    expect((await call('delete', `/customers/external-accounts/${first.id}`)).status).toBe(204);
-    const again = await add(body);
-    expect(again.status).toBe(201);
-    expect(again.body.id).not.toBe(first.id);
-  });
-
-  test('a repeated Idempotency-Key adds once', async () => {
-    const body = usAccount({ customerId, defaultUmaDepositAccount: true });
-    const send = () => platform.api('post', '/customers/external-accounts').set('Idempotency-Key', 'add-1').send(body);
-    const [first, second] = [await send(), await send()];
-    expect([first.status, second.status, second.headers['idempotent-replayed']]).toEqual([201, 201, 'true']);
-    expect(second.body).toEqual(first.body);
-  });
-});
-
 describe('the default for UMA payments', () => {
   test('is one account per customer: a new one takes the place of the old one', async () => {
     const customer = await addCustomer(platform);

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { account, OpenAccount, ReceiveDeposit } from '../../libs/domain/accounts/account.ts';
 import { tenantIdOf } from '../../libs/domain/platforms/platform.ts';
@@ -148,6 +148,33 @@ test('the key with another body is a conflict and changes nothing', async () => 
   ]);
   expect((await fund(100)).status).toBe(200);
   expect(await credits()).toBe(1);
+});
+
+test('the same body with its keys in another order is the same body; a list in another order is not', async () => {
+  const post = (body: object) => platform.api('post', '/customers').set('Idempotency-Key', key).send(body);
+  const address = { line1: '1 Main Street', city: 'New York', postalCode: '10001', country: 'US' };
+  const { country, ...rest } = address;
+  const first = await post({ customerType: 'INDIVIDUAL', currencies: ['USD', 'EUR'], address });
+  const again = await post({ address: { country, ...rest }, currencies: ['USD', 'EUR'], customerType: 'INDIVIDUAL' });
+  expect([first.status, again.status, again.headers['idempotent-replayed']]).toEqual([201, 201, 'true']);
+  expect(again.body).toEqual(first.body);
+  const other = await post({ customerType: 'INDIVIDUAL', currencies: ['EUR', 'USD'], address });
+  expect([other.status, other.body.details]).toEqual([409, { reason: 'IDEMPOTENCY_KEY_REUSED' }]);
+});
+
+test('a key that was remembered by the text of its body is known for that text', async () => {
+  const post = (body: object) => platform.api('post', '/customers').set('Idempotency-Key', key).send(body);
+  const body = { region: 'US', customerType: 'INDIVIDUAL' };
+  const first = await post(body).expect(201);
+  const textHash = createHash('sha256').update(JSON.stringify(body)).digest('hex');
+  const { rowCount } = await platform.engine.pool.query('UPDATE keyed_answers SET body_hash = $1 WHERE stream = $2', [
+    textHash,
+    `customer-${first.body.id.slice('Customer:'.length)}`,
+  ]);
+  expect(rowCount).toBe(1);
+  const again = await post(body).expect(201);
+  expect([again.headers['idempotent-replayed'], again.body]).toEqual(['true', first.body]);
+  expect((await post({ ...body, region: 'GB' })).status).toBe(409);
 });
 
 test('a refusal is not remembered: the same request is decided anew', async () => {

@@ -137,13 +137,30 @@ describe('permissions', () => {
   test('MANAGE alone reads and manages, but moves no money', async () => {
     const api = as(await create('Manager', ['MANAGE']));
     await api('get', '/tokens').expect(200);
-    await api('post', '/tokens')
-      .send({ name: 'made by MANAGE', permissions: ['TRANSACT'] })
-      .expect(201);
     const { body } = await api('post', `/sandbox/internal-accounts/InternalAccount:${randomUUID()}/fund`)
       .send({ amount: 1 })
       .expect(403);
     expect(body.details.requiredPermission).toBe('TRANSACT');
+  });
+
+  test.each([
+    [['MANAGE'], ['MANAGE'], 201],
+    [['MANAGE'], ['VIEW', 'MANAGE'], 201],
+    [['MANAGE'], ['TRANSACT'], 403],
+    [['VIEW', 'MANAGE'], ['VIEW', 'TRANSACT', 'MANAGE'], 403],
+    [['TRANSACT', 'MANAGE'], ['VIEW', 'TRANSACT', 'MANAGE'], 201],
+  ])('a token grants what it has: with %j it asks for %j and is answered %i', async (own, asked, status) => {
+    const name = `${own} asks for ${asked}`;
+    const { body } = await as(await create('Granting', own))('post', '/tokens')
+      .send({ name, permissions: asked })
+      .expect(status);
+    if (status === 403) {
+      expect([body.code, body.details]).toEqual(['FORBIDDEN', { requiredPermission: 'TRANSACT' }]);
+    } else {
+      expect(body.permissions).toEqual(asked);
+    }
+    const listed = await platform.api('get', `/tokens?name=${name}`).expect(200);
+    expect(listed.body.totalCount).toBe(status === 403 ? 0 : 1);
   });
 });
 

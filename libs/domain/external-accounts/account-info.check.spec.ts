@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { accountExamples, exampleCurrencies, withSuffix } from './account.examples.ts';
-import { checkAccountInfo, knownAccountInfo } from './account-info.check.ts';
+import { checkAccountInfo, knownAccountInfo, travelRuleErrors } from './account-info.check.ts';
 import { type AccountInfo, type AccountType, accountTypeNames, accountTypes, suffixOf } from './account-types.ts';
 import { isObjectRule, type TextRule } from './field-rules.ts';
 import type { CheckName } from './identifier-checks.ts';
@@ -408,4 +408,23 @@ describe('magic suffixes of the sandbox', () => {
 
 test('objects nest in beneficiaries only, as the check relies on', () => {
   for (const [, , rule] of rows) expect(isObjectRule(rule)).toBe(false);
+});
+
+describe('counterparty requirements', () => {
+  const wallet = accountExamples.SOLANA_WALLET;
+  test.each([
+    [wallet, undefined, ['ownershipType REQUIRED']],
+    [wallet, 'FIRST_PARTY', []],
+    [wallet, 'THIRD_PARTY', ['accountInfo.beneficiary REQUIRED']],
+    [{ ...wallet, beneficiary: {} }, 'THIRD_PARTY', []],
+    [{ ...wallet, vaspName: 'Kraken' }, undefined, []],
+    [{ ...wallet, vaspName: 'Kraken' }, 'THIRD_PARTY', ['accountInfo.beneficiary REQUIRED']],
+    [accountExamples.LIGHTNING, undefined, []],
+    [accountExamples.LIGHTNING, 'THIRD_PARTY', []],
+    [accountExamples.USD_ACCOUNT, undefined, []],
+    [{ accountType: 'MOON_ACCOUNT' }, undefined, []],
+    [undefined, undefined, []],
+  ])('%j, %s: %j', (info, ownershipType, errors) => {
+    expect(told(travelRuleErrors(info, ownershipType))).toEqual(errors);
+  });
 });

@@ -10,6 +10,7 @@ import {
   holdsCurrency,
   identifierField,
   isAccountType,
+  isSelfCustodyWallet,
   suffixOf,
 } from './account-types.ts';
 import { type AccountTypeRow, type Fields, isObjectRule } from './field-rules.ts';
@@ -54,6 +55,19 @@ export function checkAccountInfo(input: unknown, currency: string, context: Acco
     ...inOrder('accountInfo', row.fields, firstPerField(errors)),
     ...beneficiaryErrors(row, input),
   ];
+}
+
+/**
+ * What is missing from a wallet on a platform with counterparty requirements (spec, `ownershipType`; facts §5): whose it is, when it is in
+ * its owner's own custody, and who that is, when it is somebody else's.
+ */
+export function travelRuleErrors(input: unknown, ownershipType: unknown): FieldError[] {
+  if (!isObject(input) || !isAccountType(input.accountType)) return [];
+  const { rails, beneficiary } = accountTypes[input.accountType];
+  if (rails.length > 0) return [];
+  if (ownershipType === undefined && isSelfCustodyWallet(input as AccountInfo)) return [missing('ownershipType')];
+  const isUnknown = ownershipType === 'THIRD_PARTY' && beneficiary !== undefined && input.beneficiary === undefined;
+  return isUnknown ? [missing('accountInfo.beneficiary')] : [];
 }
 
 /** The fields of a checked `accountInfo` that the table knows, and nothing else: what is stored. */

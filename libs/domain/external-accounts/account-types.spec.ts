@@ -6,6 +6,7 @@ import {
   accountTypeNames,
   accountTypes,
   beneficiaryName,
+  formerAccountKey,
   isSelfCustodyWallet,
   personalFields,
   primaryIdentifier,
@@ -107,18 +108,55 @@ describe('one account twice', () => {
     expect(key(tron)).not.toBe(key({ ...tron, address: 'TaB' }));
   });
 
-  test('an account number counts together with its bank, by code rather than by name', () => {
-    const usd = { accountType: 'USD_ACCOUNT', accountNumber: '1', routingNumber: '021000021' };
-    expect(key(usd)).toBe(key({ ...usd, bankName: 'Chase', beneficiary: {} }));
-    expect(key(usd)).not.toBe(key({ ...usd, routingNumber: '011401533' }));
-    const ghs = { accountType: 'GHS_ACCOUNT', accountNumber: '1', bankName: 'GCB Bank' };
-    expect(key(ghs)).toBe(key({ ...ghs, bankName: 'gcb bank' }));
-    expect(key(ghs)).not.toBe(key({ ...ghs, bankName: 'Ecobank Ghana' }));
+  const bdt = { accountType: 'BDT_ACCOUNT', accountNumber: '777', bankName: 'Sonali' };
+  const cad = { accountType: 'CAD_ACCOUNT', accountNumber: '1234567', bankCode: '001', branchCode: '00011' };
+  const eur = { accountType: 'EUR_ACCOUNT', iban: 'DE89370400440532013000' };
+  const hkd = { accountType: 'HKD_ACCOUNT', accountNumber: '7', bankName: 'HSBC', swiftCode: 'HSBCHKHH' };
+  const inr = { accountType: 'INR_ACCOUNT', accountNumber: '123456789', ifsc: 'HDFC0000001', rail: 'NEFT' };
+  const jmd = { accountType: 'JMD_ACCOUNT', accountNumber: '7', bankName: 'NCB', branchCode: '00011' };
+  const ngn = { accountType: 'NGN_ACCOUNT', accountNumber: '0123456789', bankName: 'GTBank' };
+  const slv = { accountType: 'SLV_ACCOUNT', phoneNumber: '+50370001234' };
+  const usd = { accountType: 'USD_ACCOUNT', accountNumber: '1', routingNumber: '021000021' };
+  const swift = { accountType: 'SWIFT_ACCOUNT', country: 'DE', swiftCode: 'COBADEFF', bankName: 'Commerzbank' };
+
+  test.each([
+    ['a bank is spelled otherwise', ngn, { ...ngn, bankName: 'GT Bank' }],
+    ['a name is added', usd, { ...usd, bankName: 'Chase', beneficiary: {} }],
+    ['an optional code is added', bdt, { ...bdt, branchCode: '12345', swiftCode: 'BSONBDDH' }],
+    ['a BIC tells the branch', hkd, { ...hkd, swiftCode: 'HSBCHKHHXXX', bankName: 'Hongkong Bank' }],
+    ['an IBAN has a BIC', eur, { ...eur, swiftCode: 'COBADEFF' }],
+    ['an IBAN is in lower case', eur, { ...eur, iban: eur.iban.toLowerCase() }],
+    ['an IBAN is paid by SWIFT', eur, { ...swift, iban: eur.iban }],
+    ['an account number is paid by SWIFT', hkd, { ...swift, swiftCode: hkd.swiftCode, accountNumber: '7' }],
+    ['a phone has a bank', slv, { ...slv, bankName: 'Banco Agrícola' }],
+  ])('%s: the same account', (_, one, other) => {
+    expect(key(other)).toBe(key(one));
   });
 
-  test('an IBAN stands for itself', () => {
-    const eur = { accountType: 'EUR_ACCOUNT', iban: 'DE89370400440532013000' };
-    expect(key(eur)).toBe(key({ ...eur, swiftCode: 'COBADEFF' }));
+  test.each([
+    ['routing number', usd, { ...usd, routingNumber: '011401533' }],
+    ['institution number', cad, { ...cad, bankCode: '002' }],
+    ['transit number', cad, { ...cad, branchCode: '00012' }],
+    ['branch where it is required', jmd, { ...jmd, branchCode: '00012' }],
+    ['IFSC', inr, { ...inr, ifsc: 'SBIN0000001' }],
+    ['BIC where it is required', hkd, { ...hkd, swiftCode: 'CITIHKHX' }],
+    ['number', ngn, { ...ngn, accountNumber: '0123456780' }],
+    ['network', { accountType: 'BASE_WALLET', address: '0x1' }, { accountType: 'POLYGON_WALLET', address: '0x1' }],
+  ])('another %s: another account', (_, one, other) => {
+    expect(key(other)).not.toBe(key(one));
+  });
+
+  test('the key that accounts have from before is still what it was', () => {
+    expect(
+      [ngn, bdt, { ...bdt, branchCode: '12345' }, hkd, eur, usd].map((fields) => formerAccountKey(info(fields))),
+    ).toEqual([
+      'NGN_ACCOUNT|0123456789||gtbank',
+      'BDT_ACCOUNT|777||sonali',
+      'BDT_ACCOUNT|777|12345',
+      'HKD_ACCOUNT|7|hsbchkhh|hsbc',
+      'EUR_ACCOUNT|de89370400440532013000',
+      'USD_ACCOUNT|1|021000021',
+    ]);
   });
 });
 

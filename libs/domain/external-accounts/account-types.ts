@@ -35,9 +35,8 @@ const identifierFields = [
   'bolt12',
 ] as const;
 
-/** Where an account number is valid: by the bank's code, or by its name where there is no code. */
-const bankCodes = ['routingNumber', 'sortCode', 'bankCode', 'branchCode', 'ifsc'] as const;
-const bankNames = ['swiftCode', 'bankName'] as const;
+/** The codes that tell at which bank an account number is valid. */
+const bankCodes = ['routingNumber', 'sortCode', 'bankCode', 'branchCode', 'ifsc', 'swiftCode'] as const;
 
 /**
  * The members of `accountInfo` that are personal data, encrypted wherever they are stored: the identifiers, which
@@ -66,17 +65,45 @@ export function suffixOf(info: Readonly<Record<string, unknown>>): string {
 }
 
 /**
- * What two entries of one and the same account have in common, for the rule that a holder has an account once per
- * currency: the primary identifier and, as account numbers repeat from bank to bank, the bank of an account number.
+ * What all entries of one and the same account have in common, for the rule that a holder has an account once per
+ * currency: the primary identifier, for an account number the codes without which its type does not take one, and for
+ * a wallet its network. Names are spelled in many ways and optional codes may be left out, so neither counts.
  */
 export function accountKey(info: AccountInfo): string {
-  const identifier = primaryIdentifier(info);
-  const folded = accountTypes[info.accountType].caseSensitive ? identifier : identifier.toLowerCase();
-  if (identifierField(info) !== 'accountNumber') return `${info.accountType}|${folded}`;
-  const codes = bankCodes.filter((field) => info[field] !== undefined);
-  const bank = (codes.length > 0 ? codes : bankNames).map((field) => String(info[field] ?? '').toLowerCase());
-  return [info.accountType, folded, ...bank].join('|');
+  const row = accountTypes[info.accountType];
+  const identifier = foldedIdentifier(info);
+  if (row.rails.length === 0) return `${info.accountType}|${identifier}`;
+  const codes = identifierField(info) === 'accountNumber' ? bankCodes.filter((code) => goesWithNumber(row, code)) : [];
+  return [identifier, ...codes.map((code) => bankOf(code, info))].join('|');
 }
+
+/** The key of accounts that were added when it held the account type, bank names and optional codes (version 1). */
+export function formerAccountKey(info: AccountInfo): string {
+  const identifier = foldedIdentifier(info);
+  if (identifierField(info) !== 'accountNumber') return `${info.accountType}|${identifier}`;
+  const codes = bankCodes.filter((code) => code !== 'swiftCode' && info[code] !== undefined);
+  const bank = (codes.length > 0 ? codes : ['swiftCode', 'bankName']).map((field) => lowerCase(info[field]));
+  return [info.accountType, identifier, ...bank].join('|');
+}
+
+function foldedIdentifier(info: AccountInfo): string {
+  const identifier = primaryIdentifier(info);
+  return accountTypes[info.accountType].caseSensitive ? identifier : lowerCase(identifier);
+}
+
+const lowerCase = (value: unknown): string => String(value ?? '').toLowerCase();
+
+/** True when the code is always given with an account number: it is required, or every rail to the number needs it. */
+function goesWithNumber({ fields, rails }: AccountTypeRow, code: string): boolean {
+  const toNumber = rails.filter(({ needs }) => needs.includes('accountNumber'));
+  return (
+    fields[code]?.required === true || (toNumber.length > 0 && toNumber.every(({ needs }) => needs.includes(code)))
+  );
+}
+
+/** A BIC without its last three characters, the branch: they may be left out. */
+const bankOf = (code: string, info: AccountInfo): string =>
+  code === 'swiftCode' ? lowerCase(info[code]).slice(0, 8) : lowerCase(info[code]);
 
 /** The rails whose fields are all given, in the table's order; none for wallets (facts §5). */
 export function railsOf(info: AccountInfo): PaymentRail[] {

@@ -66,6 +66,14 @@ export function tenantOf(tenantId: string): Tenant {
   return { platform, environment };
 }
 
+/** True on a platform with counterparty requirements (Travel Rule): something must be known of the counterparty in one of its currencies. */
+export const hasCounterpartyRequirements = ({
+  supportedCurrencies,
+}: Pick<PlatformState, 'supportedCurrencies'>): boolean =>
+  supportedCurrencies.some(({ requiredCounterpartyFields }) =>
+    requiredCounterpartyFields.some(({ mandatory }) => mandatory),
+  );
+
 /** The furthest that a sandbox's clock can be ahead: ten years. */
 export const MAX_CLOCK_AHEAD_SECONDS = 315_576_000;
 

@@ -71,4 +71,4 @@ export {
   type Rule,
   text,
 } from './rules.ts';
-export { BodyOneOf, readAs, refuseFields, Validated } from './validation.ts';
+export { BodyOneOf, readAs, refuseFields, type Submitted, SubmittedBody, submitted, Validated } from './validation.ts';

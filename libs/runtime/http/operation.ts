@@ -33,6 +33,8 @@ export interface OperationOptions {
   keyedByCommit?: boolean;
   /** True: the answer holds a secret or personal data, so what is remembered of it for its idempotency key is encrypted. */
   sealed?: boolean;
+  /** True: a production token is refused with `403 FORBIDDEN`, whatever it sends (decision 14). */
+  sandboxOnly?: boolean;
   /** Still served, with `Deprecation`, `Sunset` and `Link` headers on every answer. */
   deprecated?: boolean;
   /** Not in the spec: marked `x-extension`. */

@@ -2,7 +2,7 @@ import { type ArgumentMetadata, Body, type PipeTransform } from '@nestjs/common'
 import { ApiBody, ApiExtraModels, getSchemaPath } from '@nestjs/swagger';
 import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage, type ValidationError, validateSync } from 'class-validator';
-import { type FieldError, reject, rejectFields } from '../../kernel/errors.ts';
+import { type FieldError, Rejection, reject, rejectFields, together } from '../../kernel/errors.ts';
 import { type BodyClass, faultsOf, oneOfSchema, variantOf, variantRule } from './fields.ts';
 import { type Fault, isObject, join } from './rules.ts';
 
@@ -27,11 +27,63 @@ export class Validated implements PipeTransform {
 
 /** Reads a value as an instance of a class with field decorators; throws the rejection that names every invalid field. */
 export function readAs<T extends object>(type: BodyClass<T>, value: unknown): T {
-  const instance = plainToInstance(type, objectOf(value));
-  const errors = validateSync(instance, { whitelist: true, forbidUnknownValues: false });
+  const { instance, errors } = validated(type, value);
   if (errors.length > 0) refuseFields(errors.flatMap((error) => flatten(error, '')));
   return instance;
 }
+
+function validated<T extends object>(type: BodyClass<T>, value: unknown): { instance: T; errors: ValidationError[] } {
+  const instance = plainToInstance(type, objectOf(value));
+  return { instance, errors: validateSync(instance, { whitelist: true, forbidUnknownValues: false }) };
+}
+
+/** A body that is read but not accepted yet: of rules that depend on who asks the errors are told together with its own. */
+export interface Submitted<T> {
+  /** What was sent. */
+  readonly given: Readonly<Record<string, unknown>>;
+  /** The fields that are valid by themselves. */
+  readonly valid: Partial<T>;
+  /**
+   * The body, when nothing is wrong with it and none of the checks throws a rejection. Rejections that name fields are thrown as one
+   * (`together`), any other at once.
+   */
+  accept(...checks: (() => unknown)[]): T;
+}
+
+/** Reads a value as `readAs` does, and leaves it to the handler to accept it. */
+export function submitted<T extends object>(type: BodyClass<T>, value: unknown): Submitted<T> {
+  const { instance, errors } = validated(type, value);
+  const wrong = errors.map(({ property }) => property);
+  const valid = Object.fromEntries(Object.entries(instance).filter(([name]) => !wrong.includes(name)));
+  const own = () => refuseFields(errors.flatMap((error) => flatten(error, '')));
+  return {
+    given: objectOf(value) as Record<string, unknown>,
+    valid: valid as Partial<T>,
+    accept(...checks) {
+      const [first, ...others] = [own, ...checks].flatMap(refusalOf);
+      if (first) throw together([first, ...others]);
+      return instance;
+    },
+  };
+}
+
+function refusalOf(check: () => unknown): Rejection[] {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    if (error instanceof Rejection && error.details?.errors) return [error];
+    throw error;
+  }
+}
+
+/** `@SubmittedBody(ThingRequest) body: Submitted<ThingRequest>`. */
+export const SubmittedBody =
+  <T extends object>(type: BodyClass<T>): ParameterDecorator =>
+  (target, key, index) => {
+    ApiBody({ type })(target, key!, Object.getOwnPropertyDescriptor(target, key!)!);
+    Body({ transform: (value: unknown) => submitted(type, value) })(target, key, index);
+  };
 
 /** Throws the rejection for these errors, if there is any; lists the first hundred. */
 export function refuseFields(errors: FieldError[]): void {
@@ -75,20 +127,21 @@ function flatten(error: ValidationError, parent: string): FieldError[] {
 
 /**
  * A body that is one of several classes, named by a discriminator: `@BodyOneOf('customerType', { INDIVIDUAL: IndividualBody })`.
- * Without the discriminator the body is read as `otherwise`, or refused when there is none.
+ * Without the discriminator the body is read as `otherwise`, or refused when there is none. `read: submitted` leaves it to the handler to
+ * accept the body.
  */
 export function BodyOneOf(
   discriminator: string,
   variants: Record<string, BodyClass>,
-  { otherwise }: { otherwise?: BodyClass } = {},
+  { otherwise, read = readAs }: { otherwise?: BodyClass; read?: (type: BodyClass, value: unknown) => object } = {},
 ): ParameterDecorator {
   const rule = variantRule(discriminator, variants);
   const pipe: PipeTransform = {
     transform(value: unknown) {
       const body = objectOf(value) as Record<string, unknown>;
-      if (otherwise && body[discriminator] === undefined) return readAs(otherwise, body);
+      if (otherwise && body[discriminator] === undefined) return read(otherwise, body);
       refuseFields((rule.check(body, body) ?? []).map((fault) => fieldError('', fault)));
-      return readAs(variantOf(discriminator, variants, body)!, body);
+      return read(variantOf(discriminator, variants, body)!, body);
     },
   };
   return (target, key, index) => {

@@ -6,7 +6,7 @@ import {
   platformPublicId,
   tenantIdOf,
 } from '../../../../libs/domain/platforms/platform.ts';
-import { reject } from '../../../../libs/kernel/errors.ts';
+import { Rejection, reject } from '../../../../libs/kernel/errors.ts';
 import { internalAccountType } from '../../../../libs/kernel/money.ts';
 import { type Caller, CurrentCaller } from '../../../../libs/runtime/caller.ts';
 import { Commands } from '../../../../libs/runtime/commands.ts';
@@ -73,6 +73,11 @@ export class ConfigController {
       currency,
       type: internalAccountType(currency),
     });
-    await this.commands.send(open, caller.envelope(`open ${currency}`));
+    await this.commands.send(open, caller.envelope(`open ${currency}`)).catch(openedMeanwhile);
   }
+}
+
+/** A request at the same moment wanted the account too: it is there, which is all that matters. */
+function openedMeanwhile(error: unknown): void {
+  if (!(error instanceof Rejection) || error.details?.reason !== 'ACCOUNT_EXISTS') throw error;
 }

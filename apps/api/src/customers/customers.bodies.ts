@@ -1,4 +1,5 @@
 import { verificationStatuses } from '../../../../libs/domain/customers/customer.events.ts';
+import type { CustomerType } from '../../../../libs/domain/customers/customer.profile.ts';
 import * as values from '../../../../libs/domain/customers/customer.profile.ts';
 import {
   Country,
@@ -10,6 +11,8 @@ import {
   OneOf,
   oneOf,
   PhoneE164,
+  type Submitted,
+  submitted,
   Text,
   Timestamp,
   text,
@@ -291,7 +294,7 @@ export class BusinessCustomerUpdateRequest extends CustomerFields {
   businessInfo?: BusinessInfoUpdate;
 }
 
-/** A change without `customerType`: the fields that belong to the other kind of customer are ignored. */
+/** A change without `customerType`, as it is documented; what it may say depends on whose it is: `changeOf`. */
 export class CustomerUpdateRequest extends IndividualFields {
   @Nested(() => BusinessInfoUpdate, { optional })
   businessInfo?: BusinessInfoUpdate;
@@ -302,3 +305,14 @@ export type CustomerChange =
   | IndividualCustomerUpdateRequest
   | BusinessCustomerUpdateRequest
   | (CustomerUpdateRequest & { customerType?: undefined });
+
+const changes = { INDIVIDUAL: IndividualCustomerUpdateRequest, BUSINESS: BusinessCustomerUpdateRequest };
+
+/**
+ * A change of this kind of customer. Without `customerType` it is read as one of that kind, so fields of the other kind are ignored whatever
+ * they hold, as with `customerType`.
+ */
+export const changeOf = (customerType: CustomerType, body: Submitted<CustomerChange>): Submitted<CustomerChange> =>
+  body.given.customerType === undefined
+    ? submitted<CustomerChange>(changes[customerType], { ...body.given, customerType })
+    : body;

@@ -3,7 +3,7 @@ import type { CustomerState } from '../../../../libs/domain/customers/customer.t
 import { endUserTerms } from '../../../../libs/domain/customers/end-user-terms.ts';
 import { reject } from '../../../../libs/kernel/errors.ts';
 import { type Caller, CurrentCaller } from '../../../../libs/runtime/caller.ts';
-import { BodyOneOf, Operation, PageOf } from '../../../../libs/runtime/http/index.ts';
+import { BodyOneOf, Operation, PageOf, type Submitted, submitted } from '../../../../libs/runtime/http/index.ts';
 import { ReadModel } from '../../../../libs/runtime/read-model.ts';
 import { CustomerOneOf, customerView, EndUserTerms } from '../../../../projections/customer.view.ts';
 import { customers } from '../../../../projections/customers.ts';
@@ -34,11 +34,12 @@ export class CustomersController {
     sealed: true,
   })
   create(
-    @BodyOneOf('customerType', {
-      INDIVIDUAL: bodies.IndividualCustomerCreateRequest,
-      BUSINESS: bodies.BusinessCustomerCreateRequest,
-    })
-    body: bodies.CustomerCreation,
+    @BodyOneOf(
+      'customerType',
+      { INDIVIDUAL: bodies.IndividualCustomerCreateRequest, BUSINESS: bodies.BusinessCustomerCreateRequest },
+      { read: submitted },
+    )
+    body: Submitted<bodies.CustomerCreation>,
     @CurrentCaller() caller: Caller,
   ) {
     return this.service.create(caller, body);
@@ -92,9 +93,9 @@ export class CustomersController {
     @BodyOneOf(
       'customerType',
       { INDIVIDUAL: bodies.IndividualCustomerUpdateRequest, BUSINESS: bodies.BusinessCustomerUpdateRequest },
-      { otherwise: bodies.CustomerUpdateRequest },
+      { otherwise: bodies.CustomerUpdateRequest, read: submitted },
     )
-    body: bodies.CustomerChange,
+    body: Submitted<bodies.CustomerChange>,
     @CurrentCaller() caller: Caller,
   ) {
     return this.service.change(caller, id, body);

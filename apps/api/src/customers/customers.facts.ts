@@ -6,7 +6,7 @@ import type {
   VerificationStatus,
 } from '../../../../libs/domain/customers/customer.events.ts';
 import { customerAccountId } from '../../../../libs/domain/customers/customer.process.ts';
-import { type CustomerState, customer, isDeleted, isKnown } from '../../../../libs/domain/customers/customer.ts';
+import { type CustomerState, customer, isKnown } from '../../../../libs/domain/customers/customer.ts';
 import { knownTermsVersions } from '../../../../libs/domain/customers/end-user-terms.ts';
 import { umaAddressOf } from '../../../../libs/domain/customers/uma-address.ts';
 import { type PlatformState, platform, tenantIdOf } from '../../../../libs/domain/platforms/platform.ts';
@@ -121,14 +121,26 @@ export function readConsent(consent: EndUserTermsConsent | undefined) {
   if (!consent) return {};
   const { acceptedAt, ipAddress, termsVersion, acceptanceMethod } = consent;
   if (!knownTermsVersions.includes(termsVersion)) {
-    throw reject('END_USER_TERMS_VERSION_NOT_FOUND', { termsVersion, known: knownTermsVersions });
+    const field = 'endUserTermsConsent.termsVersion';
+    const message = `${field} must be a version of the end-user terms.`;
+    const errors: FieldError[] = [{ field, constraint: 'ENUM', message, allowed: knownTermsVersions }];
+    throw reject('END_USER_TERMS_VERSION_NOT_FOUND', { termsVersion, known: knownTermsVersions, errors });
   }
   return { endUserTermsConsent: { acceptedAt, ipAddress, termsVersion, acceptanceMethod }, termsVersion };
 }
 
+/** What the platform decides about a request, each part by itself, so that all that it refuses can be told at once. */
+export const checksBy = (
+  platform: PlatformState,
+  body: Partial<CustomerCreation | CustomerChange>,
+): (() => unknown)[] => [
+  () => supportedCurrencies(platform, body.currencies ?? []),
+  () => body.umaAddress !== undefined && readUmaAddress(body.umaAddress, platform),
+  () => readConsent(body.endUserTermsConsent),
+];
+
 /** Refuses a change of what cannot change, and of e-mail and telephone at once (spec, `PATCH /customers/{customerId}`). */
-export function checkChange(state: CustomerState, body: CustomerChange): void {
-  if (isDeleted(state)) throw reject('CUSTOMER_DELETED');
+export function checkChange(state: CustomerState, body: Partial<CustomerChange>): void {
   const errors: FieldError[] = [];
   const conflict = (field: string, message: string) => errors.push({ field, constraint: 'CONFLICT', message });
   for (const field of ['customerType', 'platformCustomerId', 'region'] as const) {

@@ -19,11 +19,13 @@ import type { Caller } from '../../../../libs/runtime/caller.ts';
 import { Commands } from '../../../../libs/runtime/commands.ts';
 import { Driver } from '../../../../libs/runtime/drive.ts';
 import { WritePath } from '../../../../libs/runtime/execute.ts';
+import type { Submitted } from '../../../../libs/runtime/http/index.ts';
 import { customerView } from '../../../../projections/customer.view.ts';
-import type { CustomerChange, CustomerCreation } from './customers.bodies.ts';
+import { type CustomerChange, type CustomerCreation, changeOf } from './customers.bodies.ts';
 import {
   CustomerFacts,
   checkChange,
+  checksBy,
   notEmpty,
   readConsent,
   readUmaAddress,
@@ -43,11 +45,12 @@ export class Customers {
     @Inject(UniqueValues) private readonly uniqueValues: UniqueValues,
   ) {}
 
-  async create(caller: Caller, body: CustomerCreation) {
+  async create(caller: Caller, { valid, accept }: Submitted<CustomerCreation>) {
     const { tenant } = caller;
     const customerId = caller.newId('customer');
     if (caller.key && (await this.exists(customerId))) return customerView(await this.finish(caller, customerId));
     const platform = await this.facts.platform(tenant);
+    const body = accept(...checksBy(platform, valid));
     const currencies = supportedCurrencies(
       platform,
       body.currencies ?? platform.supportedCurrencies.map(({ currencyCode }) => currencyCode),
@@ -83,12 +86,14 @@ export class Customers {
     return customerView(await this.finish(caller, customerId));
   }
 
-  async change(caller: Caller, id: string, body: CustomerChange) {
+  async change(caller: Caller, id: string, change: Submitted<CustomerChange>) {
     const { tenant } = caller;
     const { customerId } = await this.facts.customer(tenant, id);
     const before = await this.settled(caller, customerId);
-    checkChange(before, body);
+    if (isDeleted(before)) throw reject('CUSTOMER_DELETED');
     const platform = await this.facts.platform(tenant);
+    const { valid, accept } = changeOf(before.customerType, change);
+    const body = accept(() => checkChange(before, valid), ...checksBy(platform, valid));
     const umaAddress = body.umaAddress === undefined ? undefined : readUmaAddress(body.umaAddress, platform);
     const isNewAddress = umaAddress !== undefined && umaAddress !== before.umaAddress;
     const currencies = body.currencies && supportedCurrencies(platform, body.currencies);

@@ -1,6 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type ClaimState, ClaimValue, claim } from '../../../../libs/domain/claims/claim.ts';
-import { type AccountInfo, accountKey } from '../../../../libs/domain/external-accounts/account-types.ts';
+import {
+  type AccountInfo,
+  accountKey,
+  formerAccountKey,
+} from '../../../../libs/domain/external-accounts/account-types.ts';
 import { accountRule } from '../../../../libs/domain/external-accounts/external-account.process.ts';
 import {
   AbandonExternalAccount,
@@ -18,6 +22,14 @@ import { CLOCK } from '../settings.ts';
 /** Longer than any request lives: a claim that is older and has no account was left behind. */
 const ABANDONED_AFTER_MS = 60_000;
 
+/** An account that is to be added: of a customer, or of the platform when `customerId` is undefined. */
+export interface ClaimedAccount {
+  tenantId: string;
+  customerId: string | undefined;
+  currency: string;
+  accountInfo: AccountInfo;
+}
+
 /** Keeps a holder from having the same account twice in a currency (architecture §10; docs/why/external-accounts.md). */
 @Injectable()
 export class AccountClaims {
@@ -28,13 +40,12 @@ export class AccountClaims {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** The claim on an account: of a customer, or of the platform when `customerId` is undefined. */
-  idOf(tenantId: string, customerId: string | undefined, currency: string, info: AccountInfo): string {
-    return this.ids.idOf(accountRule, tenantId, customerId ?? '', currency, accountKey(info));
-  }
-
-  /** Claims for an account that is about to be added; 409 when the holder has it already. */
-  async take(caller: Caller, claimId: string, owner: string): Promise<void> {
+  /** Claims an account that is about to be added, and answers with the claim's id; 409 when the holder has it already. */
+  async take(caller: Caller, account: ClaimedAccount, owner: string): Promise<string> {
+    const claimId = this.idOf(account, accountKey(account.accountInfo));
+    const formerId = this.idOf(account, formerAccountKey(account.accountInfo));
+    const isHeld = formerId !== claimId && (await this.isHeld(caller, formerId, owner));
+    if (isHeld) throw hasItAlready();
     const abandonedOwner = await this.goneOwner(caller, claimId, owner);
     const take = {
       claimId,
@@ -45,10 +56,21 @@ export class AccountClaims {
     } as const;
     try {
       await this.commands.send(new ClaimValue(take), anew(caller));
+      return claimId;
     } catch (error) {
       if (!(error instanceof Rejection) || error.code !== 'CONFLICT') throw error;
-      throw reject('CONFLICT', { reason: accountRule }, 'The holder has this account in this currency already.');
+      throw hasItAlready();
     }
+  }
+
+  private idOf({ tenantId, customerId, currency }: ClaimedAccount, key: string): string {
+    return this.ids.idOf(accountRule, tenantId, customerId ?? '', currency, key);
+  }
+
+  private async isHeld(caller: Caller, claimId: string, owner: string): Promise<boolean> {
+    const { state: held } = await this.writePath.state<ClaimState>(claim, claimId);
+    if (held.owner === undefined || held.owner === owner) return false;
+    return (await this.goneOwner(caller, claimId, owner)) === undefined;
   }
 
   /** The holder of the claim if it was deleted, or if it never came to be and now never will. */
@@ -72,3 +94,6 @@ export class AccountClaims {
 
 /** Claims may be repeated by themselves: an id of the request's key would hide that one was given back meanwhile. */
 const anew = (caller: Caller) => caller.freshEnvelope();
+
+const hasItAlready = () =>
+  reject('CONFLICT', { reason: accountRule }, 'The holder has this account in this currency already.');

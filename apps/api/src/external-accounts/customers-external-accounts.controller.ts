@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Inject, Param, Post, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { type Caller, CurrentCaller } from '../../../../libs/runtime/caller.ts';
-import { Operation } from '../../../../libs/runtime/http/index.ts';
+import { Operation, type Submitted, SubmittedBody } from '../../../../libs/runtime/http/index.ts';
 import {
   ExternalAccount,
   ExternalAccountListResponse,
@@ -40,7 +40,10 @@ export class CustomersExternalAccountsController {
     permission: 'TRANSACT',
     sealed: true,
   })
-  add(@Body() body: ExternalAccountCreateRequest, @CurrentCaller() caller: Caller) {
+  add(
+    @SubmittedBody(ExternalAccountCreateRequest) body: Submitted<ExternalAccountCreateRequest>,
+    @CurrentCaller() caller: Caller,
+  ) {
     return this.accounts.add(caller, body);
   }
 

@@ -84,7 +84,12 @@ export class PlatformExternalAccountCreateRequest {
   @Text({ optional: true, max: MAX_PLATFORM_ID, description: "The platform's own identifier for the account." })
   platformAccountId?: string;
 
-  @OneOf(ownershipTypes, { optional: true, description: "Whose account it is: the holder's own, or somebody else's." })
+  @OneOf(ownershipTypes, {
+    optional: true,
+    description:
+      "Whose account it is: the holder's own, or somebody else's. Required for self-custody wallets on platforms with counterparty " +
+      'requirements, where a wallet of somebody else (`THIRD_PARTY`) needs a `beneficiary`, too.',
+  })
   ownershipType?: OwnershipType;
 
   @Checked((value, body) => checkInfo(value, body), {

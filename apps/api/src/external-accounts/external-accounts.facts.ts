@@ -1,6 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type CustomerState, customer, isDeleted, isKnown } from '../../../../libs/domain/customers/customer.ts';
-import { checkAccountInfo, knownAccountInfo } from '../../../../libs/domain/external-accounts/account-info.check.ts';
+import {
+  checkAccountInfo,
+  knownAccountInfo,
+  travelRuleErrors,
+} from '../../../../libs/domain/external-accounts/account-info.check.ts';
 import {
   type AccountInfo,
   beneficiaryName,
@@ -11,8 +15,13 @@ import {
   externalAccount,
 } from '../../../../libs/domain/external-accounts/external-account.ts';
 import { type UmaDepositState, umaDeposit } from '../../../../libs/domain/external-accounts/uma-deposit.ts';
-import { tenantIdOf } from '../../../../libs/domain/platforms/platform.ts';
-import { Rejection, reject } from '../../../../libs/kernel/errors.ts';
+import {
+  hasCounterpartyRequirements,
+  type PlatformState,
+  platform,
+  tenantIdOf,
+} from '../../../../libs/domain/platforms/platform.ts';
+import { type FieldError, Rejection, reject } from '../../../../libs/kernel/errors.ts';
 import { parsePublicId } from '../../../../libs/kernel/ids.ts';
 import type { Tenant } from '../../../../libs/kernel/messages.ts';
 import type { NameCheckResult } from '../../../../libs/providers/name-check.port.ts';
@@ -48,6 +57,15 @@ export class ExternalAccountFacts {
     if (state.tenantId !== tenantIdOf(tenant) || !isKnown(state)) throw reject('USER_NOT_FOUND');
     if (isDeleted(state)) throw reject('CUSTOMER_DELETED');
     return id;
+  }
+
+  /** What a request lacks on a platform with counterparty requirements; nothing on any other. */
+  async travelRuleErrors(
+    tenant: Tenant,
+    given: { accountInfo?: unknown; ownershipType?: unknown },
+  ): Promise<FieldError[]> {
+    const { state } = await this.writePath.state<PlatformState>(platform, tenantIdOf(tenant));
+    return hasCounterpartyRequirements(state) ? travelRuleErrors(given.accountInfo, given.ownershipType) : [];
   }
 
   /** The account as it is stored, after the checks that depend on the environment. */

@@ -24,6 +24,7 @@ import { publicId } from '../../../../libs/kernel/ids.ts';
 import type { Caller } from '../../../../libs/runtime/caller.ts';
 import { Commands } from '../../../../libs/runtime/commands.ts';
 import { Driver } from '../../../../libs/runtime/drive.ts';
+import { refuseFields, type Submitted } from '../../../../libs/runtime/http/index.ts';
 import {
   type ExternalAccountRowState,
   externalAccountView,
@@ -62,8 +63,10 @@ export class ExternalAccounts {
   ) {}
 
   /** Adds an account: its claim first, then the account, then what makes it the default if it is to be that. */
-  async add(caller: Caller, body: ExternalAccountCreateRequest) {
+  async add(caller: Caller, { given, accept }: Submitted<ExternalAccountCreateRequest>) {
     const { tenant } = caller;
+    const travelRule = await this.facts.travelRuleErrors(tenant, given);
+    const body = accept(() => refuseFields(travelRule));
     const { currency, ownershipType } = body;
     const customerId = body.customerId === undefined ? undefined : await this.facts.customerId(tenant, body.customerId);
     const accountInfo = await this.facts.accountInfo(tenant, body.accountInfo, currency);
@@ -71,8 +74,8 @@ export class ExternalAccounts {
     const platformAccountId = body.platformAccountId ?? (body.accountInfo.platformAccountId as string | undefined);
     const externalAccountId = caller.newId('external account');
     const tenantId = tenantIdOf(tenant);
-    const claimId = this.claims.idOf(tenantId, customerId, currency, accountInfo);
-    await this.claims.take(caller, claimId, externalAccountId);
+    const claimed = { tenantId, customerId, currency, accountInfo };
+    const claimId = await this.claims.take(caller, claimed, externalAccountId);
     const add = new AddExternalAccount({
       externalAccountId,
       tenantId,

@@ -1,5 +1,4 @@
 import { Body, Controller, Inject, Param, Post } from '@nestjs/common';
-import { reject } from '../../../../libs/kernel/errors.ts';
 import { type Caller, CurrentCaller } from '../../../../libs/runtime/caller.ts';
 import { Operation } from '../../../../libs/runtime/http/index.ts';
 import { ExternalAccount } from '../../../../projections/external-account.view.ts';
@@ -24,6 +23,7 @@ export class SandboxLivenessController {
     success: { 200: ExternalAccount },
     errors: [404, 409],
     permission: 'TRANSACT',
+    sandboxOnly: true,
     extension: true,
     sealed: true,
   })
@@ -32,7 +32,6 @@ export class SandboxLivenessController {
     @Body() { outcome }: LivenessOutcomeRequest,
     @CurrentCaller() caller: Caller,
   ) {
-    if (caller.tenant.environment !== 'sandbox') throw reject('FORBIDDEN');
     return this.accounts.liveness(caller, await this.facts.account(caller.tenant, id, false), outcome);
   }
 }

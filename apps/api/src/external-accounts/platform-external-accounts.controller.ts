@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Inject, Param, Post, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { type Caller, CurrentCaller } from '../../../../libs/runtime/caller.ts';
-import { Operation } from '../../../../libs/runtime/http/index.ts';
+import { Operation, type Submitted, SubmittedBody } from '../../../../libs/runtime/http/index.ts';
 import {
   ExternalAccount,
   ExternalAccountListResponse,
@@ -37,7 +37,10 @@ export class PlatformExternalAccountsController {
     permission: 'TRANSACT',
     sealed: true,
   })
-  add(@Body() body: PlatformExternalAccountCreateRequest, @CurrentCaller() caller: Caller) {
+  add(
+    @SubmittedBody(PlatformExternalAccountCreateRequest) body: Submitted<PlatformExternalAccountCreateRequest>,
+    @CurrentCaller() caller: Caller,
+  ) {
     return this.accounts.add(caller, body);
   }
 

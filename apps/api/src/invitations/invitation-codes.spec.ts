@@ -6,7 +6,13 @@ import { InvitationCodes, isInvitationCode } from './invitation-codes.ts';
 const caller = (key?: string): Caller => {
   const made = new Caller({ platform: 'p', environment: 'sandbox' }, 'token', new Set(), 'request');
   if (key)
-    made.key = { hash: createHash('sha256').update(key).digest('hex'), bodyHash: '', status: 201, isRecorded: false };
+    made.key = {
+      hash: createHash('sha256').update(key).digest('hex'),
+      bodyHash: '',
+      body: null,
+      status: 201,
+      isRecorded: false,
+    };
   return made;
 };
 const ours = new InvitationCodes(Buffer.alloc(32, 1));

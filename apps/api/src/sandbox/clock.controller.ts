@@ -1,7 +1,6 @@
 import { Body, Controller, Get, Inject, Post } from '@nestjs/common';
 import { AdvanceSandboxClock, type PlatformState, tenantIdOf } from '../../../../libs/domain/platforms/platform.ts';
-import { reject, rejectFields } from '../../../../libs/kernel/errors.ts';
-import type { Tenant } from '../../../../libs/kernel/messages.ts';
+import { rejectFields } from '../../../../libs/kernel/errors.ts';
 import { type Caller, CurrentCaller } from '../../../../libs/runtime/caller.ts';
 import { Commands } from '../../../../libs/runtime/commands.ts';
 import { Operation } from '../../../../libs/runtime/http/index.ts';
@@ -25,10 +24,10 @@ export class SandboxClockController {
     success: { 200: SandboxClock },
     errors: [403],
     permission: 'VIEW',
+    sandboxOnly: true,
     extension: true,
   })
   get(@CurrentCaller() { tenant }: Caller) {
-    refuseProduction(tenant);
     return sandboxClockView({ clockAheadMs: this.clock.aheadMs(tenant) }, this.clock.nowMs());
   }
 
@@ -42,11 +41,11 @@ export class SandboxClockController {
     errors: [403],
     keyedByCommit: true,
     permission: 'MANAGE',
+    sandboxOnly: true,
     extension: true,
   })
   async advance(@Body() body: SandboxClockAdvanceBody, @CurrentCaller() caller: Caller) {
     const { tenant } = caller;
-    refuseProduction(tenant);
     const wallMs = this.clock.nowMs();
     const advance = new AdvanceSandboxClock({ tenantId: tenantIdOf(tenant), wallMs, ...targetOf(body) });
     const answer = await this.commands.answer(caller, advance, (state: PlatformState) =>
@@ -55,10 +54,6 @@ export class SandboxClockController {
     await this.clock.refresh(tenant);
     return answer;
   }
-}
-
-function refuseProduction({ environment }: Tenant): void {
-  if (environment !== 'sandbox') throw reject('FORBIDDEN', { reason: 'SANDBOX_ONLY' }, 'Only the sandbox has a clock.');
 }
 
 function targetOf({ seconds, to }: SandboxClockAdvanceBody): { seconds: number } | { to: string } {

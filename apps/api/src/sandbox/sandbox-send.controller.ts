@@ -1,7 +1,6 @@
 import { Body, Controller, Inject, Post } from '@nestjs/common';
 import type { PaymentState } from '../../../../libs/domain/payments/payment.ts';
 import { platformPublicId } from '../../../../libs/domain/platforms/platform.ts';
-import { reject } from '../../../../libs/kernel/errors.ts';
 import { parsePublicId } from '../../../../libs/kernel/ids.ts';
 import { sandboxSender } from '../../../../libs/providers/funding.sandbox.ts';
 import { type Caller, CurrentCaller } from '../../../../libs/runtime/caller.ts';
@@ -25,10 +24,10 @@ export class SandboxSendController {
     success: { 200: TransactionOneOf },
     errors: [404],
     permission: 'TRANSACT',
+    sandboxOnly: true,
   })
   send(@Body() { quoteId, currencyCode, currencyAmount }: SandboxSendBody, @CurrentCaller() caller: Caller) {
     const { tenant } = caller;
-    if (tenant.environment !== 'sandbox') throw reject('FORBIDDEN');
     const money = {
       currency: currencyCode,
       ...(currencyAmount !== undefined && { amountMinor: BigInt(currencyAmount) }),

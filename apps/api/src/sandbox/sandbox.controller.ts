@@ -26,9 +26,9 @@ export class SandboxController {
     errors: [404],
     keyedByCommit: true,
     permission: 'TRANSACT',
+    sandboxOnly: true,
   })
   async fund(@Param('accountId') id: string, @Body() { amount }: SandboxFundBody, @CurrentCaller() caller: Caller) {
-    if (caller.tenant.environment !== 'sandbox') throw reject('FORBIDDEN');
     const accountId = parsePublicId('InternalAccount', id);
     if (!accountId) throw reject('REFERENCE_NOT_FOUND');
     const { state } = await this.writePath.state<AccountState>(account, accountId);

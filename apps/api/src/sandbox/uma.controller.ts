@@ -20,6 +20,7 @@ export class SandboxUmaController {
     errors: [404, 501],
     keyedByCommit: true,
     permission: 'TRANSACT',
+    sandboxOnly: true,
   })
   receive(@Body() body: SandboxUmaReceiveBody, @CurrentCaller() caller: Caller) {
     return this.receiving.announce(caller, body);

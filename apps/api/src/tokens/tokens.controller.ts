@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Body, Controller, Delete, Get, Inject, Param, Post, Query } from '@nestjs/common';
+import type { Permission } from '../../../../libs/domain/tokens/token.events.ts';
 import { IssueToken, RevokeToken, type TokenState } from '../../../../libs/domain/tokens/token.ts';
 import { reject } from '../../../../libs/kernel/errors.ts';
 import { parsePublicId } from '../../../../libs/kernel/ids.ts';
@@ -27,13 +28,17 @@ export class TokensController {
   @Post()
   @Operation({
     summary: 'Create an API token',
-    description: 'For the platform and environment of the token that asks. The secret is shown in this answer only.',
+    description:
+      'For the platform and environment of the token that asks, which can grant only the permissions that it has itself. The secret is ' +
+      'shown in this answer only.',
     tag,
     success: { 201: ApiToken },
     permission: 'MANAGE',
     sealed: true,
   })
   async create(@Body() { name, permissions }: ApiTokenCreateRequest, @CurrentCaller() caller: Caller) {
+    const lacking = permissions.find((permission) => !caller.permissions.has(permission));
+    if (lacking) throw cannotGrant(lacking);
     const tokenId = caller.newId('token');
     const clientSecret = randomBytes(32).toString('hex');
     const issue = new IssueToken({
@@ -93,6 +98,13 @@ export class TokensController {
     await this.commands.send(new RevokeToken({ tokenId }), caller.envelope('RevokeToken'));
   }
 }
+
+const cannotGrant = (permission: Permission) =>
+  reject(
+    'FORBIDDEN',
+    { requiredPermission: permission },
+    `The token lacks the permission ${permission}, so it cannot grant it.`,
+  );
 
 const shownAlready = () =>
   reject(

@@ -29,9 +29,9 @@ export class SandboxWebhooksController {
     tag: 'Sandbox',
     success: { 200: TestWebhookResponse },
     permission: 'MANAGE',
+    sandboxOnly: true,
   })
   async test(@CurrentCaller() { tenant }: Caller) {
-    if (tenant.environment !== 'sandbox') throw reject('FORBIDDEN');
     const { state } = await this.writePath.state<PlatformState>(platform, tenantIdOf(tenant));
     const url = state.webhookEndpoint;
     if (!url) throw reject('WEBHOOK_ENDPOINT_NOT_SET');
