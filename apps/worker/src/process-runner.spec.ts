@@ -106,12 +106,8 @@ test('what was done before there were shards is not done again', async () => {
   await pool.query(`INSERT INTO checkpoints (name, position) VALUES ('processes', 4)`);
   const { runner, driven } = worker();
   await runner.start();
-  await eventually(
-    async () => driven.length,
-    (count) => count > 0,
-  );
-  await runner.stop();
-  expect([driven.length, await checkpoints()]).toEqual([1, Array(8).fill(6)]);
+  const all = await eventually(checkpoints, (found) => found.length === 8 && found.every((position) => position === 6));
+  expect([driven.length, all]).toEqual([1, Array(8).fill(6)]);
 });
 
 test('what is of no interest is passed without a pause', async () => {
@@ -181,7 +177,7 @@ describe('what is not done', () => {
     expect([await held(), Math.min(...(await checkpoints()))]).toEqual([0, 0]);
     const next = worker();
     await next.runner.start();
-    await eventually(checkpoints, (all) => all.every((position) => position === 10));
+    await eventually(checkpoints, (all) => all.length === 8 && all.every((position) => position === 10));
     expect(sorted(next.driven)).toEqual(sorted(ids));
   });
 
@@ -253,7 +249,7 @@ describe('what is not done', () => {
     );
     expect(tried.slice(before).filter((id) => ofOther.includes(id))).toEqual([]);
     await one.runner.stop();
-    await eventually(checkpoints, (all) => all.every((position) => position === 64));
+    await eventually(checkpoints, (all) => all.length === 8 && all.every((position) => position === 64));
     expect(sorted(other.driven)).toEqual(sorted(ids));
   });
 });
