@@ -18,17 +18,20 @@ export interface LocalReceiver {
   currencies: readonly SupportedCurrency[];
 }
 
-/** The customer who has a UMA address, of whichever platform in that environment; undefined when it is nobody's here. */
+/**
+ * The customer who has a UMA address, of whichever platform in that environment; undefined when it is nobody's here. `facts`: the write
+ * path, or its `fresh` where something is made for the owner.
+ */
 export async function ownerOfAddress(
-  writePath: WritePath,
+  facts: Pick<WritePath, 'state'>,
   claimIds: ClaimIds,
   environment: string,
   address: string,
 ): Promise<CustomerState | undefined> {
   const claimId = claimIds.idOf('UMA_ADDRESS', environment, address);
-  const { state: held } = await writePath.state<ClaimState>(claim, claimId);
+  const { state: held } = await facts.state<ClaimState>(claim, claimId);
   if (held.owner === undefined) return undefined;
-  const { state } = await writePath.state<CustomerState>(customer, held.owner);
+  const { state } = await facts.state<CustomerState>(customer, held.owner);
   return isKnown(state) && !isDeleted(state) && state.umaAddress === address ? state : undefined;
 }
 

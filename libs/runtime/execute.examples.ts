@@ -186,6 +186,7 @@ export class PurseTest {
   takeOut = (coin: number, on = this.path) =>
     on.execute(purse, new TakeOut({ purseId: this.purseId, coin }), envelope());
   coins = async () => (await this.path.state<Purse>(purse, this.purseId)).state.coins;
+  freshCoins = async () => (await this.path.fresh.state<Purse>(purse, this.purseId)).state.coins;
 
   /** What really happened. */
   async logOf(): Promise<[type: string, data: { coin?: number }][]> {

@@ -16,7 +16,7 @@ import {
   tenant,
   writePathOn,
 } from './execute.examples.ts';
-import { KeyTaken } from './execute.ts';
+import { KeyTaken } from './stream.ts';
 
 let t: PurseTest;
 beforeEach(() => {

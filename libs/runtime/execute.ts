@@ -8,7 +8,7 @@ import type { EventCodec } from './codec.ts';
 import { type Draft, draftOf, momentOf, type TimedClock, writes } from './draft.ts';
 import { Gathering } from './gathering.ts';
 import { SnapshotWriter } from './snapshots.ts';
-import type { Envelope, Executed, Stream, Waiting } from './stream.ts';
+import { type Envelope, type Executed, KeyTaken, type Stream, type Waiting } from './stream.ts';
 import { StreamCache, unavailable } from './stream-cache.ts';
 
 export interface WritePathOptions {
@@ -27,13 +27,6 @@ export interface WritePathOptions {
   cacheSize?: number;
   /** How long an unknown outcome is looked into before the command is answered with 503. */
   patienceMs?: number;
-}
-
-/** Two processes raced for one idempotency key and the other one won: its answer is the answer. */
-export class KeyTaken extends Error {
-  constructor() {
-    super('the key of this request was answered elsewhere');
-  }
 }
 
 const FLUSH_APPENDS = 500;
@@ -92,6 +85,17 @@ export class WritePath {
       this.wakeIdle();
     }
   }
+
+  /**
+   * `state` as of this moment, with what another process wrote and this one has not noticed yet, which takes it up to half a second. Reads
+   * the store each time: for what is made for somebody who may just have been deleted elsewhere, not for what every payment asks.
+   */
+  readonly fresh: Pick<WritePath, 'state'> = {
+    state: async (decider, id) => {
+      await this.cache.readFromNow(this.cache.open(decider, `${decider.name}-${id}`, false));
+      return this.state(decider, id);
+    },
+  };
 
   /** The committed state of a stream, as facts for another decision. A fact that guards money is checked again by its own stream. */
   async state<S>(decider: AnyDecider, id: string): Promise<{ state: S; revision: number; position: number }> {

@@ -12,7 +12,8 @@ import {
   purse,
   writePathOn,
 } from './execute.examples.ts';
-import { KeyTaken, type WritePath } from './execute.ts';
+import type { WritePath } from './execute.ts';
+import { KeyTaken } from './stream.ts';
 
 let t: PurseTest;
 beforeEach(() => {
@@ -68,6 +69,35 @@ describe('another writer of the same streams', () => {
     const { reads } = t.store;
     expect(await t.coins()).toEqual([1]);
     expect(t.store.reads).toBe(reads);
+  });
+
+  test('what it wrote is seen at once where that is asked for', async () => {
+    await t.open();
+    await t.putIn(1, {}, other);
+    expect(await t.coins()).toEqual([]);
+    expect(await t.freshCoins()).toEqual([1]);
+    expect(await t.coins()).toEqual([1]);
+    await t.putIn(2, {}, other);
+    expect(await t.freshCoins()).toEqual([1, 2]);
+  });
+
+  test('a read that began before it was asked for is not enough for that', async () => {
+    await t.open();
+    const read = t.store.readStream.bind(t.store);
+    const gates: (() => void)[] = [];
+    t.store.readStream = async (...args) => {
+      const events = await read(...args);
+      await new Promise<void>((open) => gates.push(open));
+      return events;
+    };
+    const early = t.freshCoins();
+    await until(() => gates.length === 1);
+    await t.putIn(1, {}, other);
+    const late = t.freshCoins();
+    gates[0]!();
+    await until(() => gates.length === 2);
+    gates[1]!();
+    expect(await Promise.all([early, late])).toEqual([[], [1]]);
   });
 
   test('what it is said to have written but has not, does not hold up anything', async () => {
@@ -272,3 +302,7 @@ describe('an unknown outcome', () => {
     expect(await outcomes([t.putIn(1), fine])).toEqual(['a bug in evolve', [1]]);
   });
 });
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -5,10 +5,10 @@ import { Rejection, reject, rejectFields } from '../kernel/errors.ts';
 import type { KeyedAnswer, KeyedAnswers } from '../kernel/event-store.port.ts';
 import { canonicalJson } from '../kernel/json.ts';
 import { type Caller, type CallerRequest, keyedAnswer, type RequestKey } from './caller.ts';
-import { KeyTaken } from './execute.ts';
 import { operationOf, type Surrounded } from './http/operation.ts';
 import { LOG_HEAD, READ_POSITION } from './read-position.ts';
 import { Seal } from './seal.ts';
+import { KeyTaken } from './stream.ts';
 
 /** Injection token of `KeyedAnswers`. */
 export const KEYED_ANSWERS = Symbol('KeyedAnswers');

@@ -69,6 +69,12 @@ export class StreamCache {
     });
   }
 
+  /** The same by a read that begins after this call: one that is under way may not see what was written since it began. */
+  async readFromNow(stream: Stream): Promise<void> {
+    if (stream.busy) await this.read(stream);
+    await this.read(stream);
+  }
+
   /** Says that a stream is free, in case that somebody waits for it to be read. */
   isFree(stream: Stream): void {
     if (this.wanted.has(stream)) this.schedule();

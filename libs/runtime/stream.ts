@@ -33,6 +33,13 @@ export interface Executed<S = unknown> {
   replayed: boolean;
 }
 
+/** Two processes raced for one idempotency key and the other one won: its answer is the answer. */
+export class KeyTaken extends Error {
+  constructor() {
+    super('the key of this request was answered elsewhere');
+  }
+}
+
 /** A command waiting in a stream's mailbox. */
 export interface Waiting {
   command: Command;

@@ -303,9 +303,10 @@ describe('after a crash', () => {
       clock.advance(61_000);
       const taken = await platform.api('post', '/customers').send(body).expect(201);
       expect(await ownerOf('left-behind')).toBe(uuidOf(taken.body.id));
-      await expect(send(customer, createExample({ customerId: late }))).rejects.toMatchObject({
+      const claims = [{ rule: 'PLATFORM_CUSTOMER_ID', claimId: claimIdOf('left-behind'), epoch: 1 } as const];
+      await expect(send(customer, createExample({ customerId: late, claims }))).rejects.toMatchObject({
         code: 'CONFLICT',
-        details: { reason: 'CREATION_ABANDONED' },
+        details: { reason: 'CLAIM_FORGONE' },
       });
       await platform.api('get', `/customers/Customer:${late}`).expect(404);
     });

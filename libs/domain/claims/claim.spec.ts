@@ -1,12 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { AT, given, testEveryCell } from '../../../test/transition-cells.ts';
-import { ClaimValue, claim, claimTransitions, ReleaseValue } from './claim.ts';
+import { type AbandonedClaim, ClaimValue, claim, claimTransitions, ReleaseValue } from './claim.ts';
 
 const claimId = 'c';
 const rule = 'UMA_ADDRESS';
-const take = (owner: string, abandonedOwner?: string) =>
-  new ClaimValue({ claimId, rule, owner, refusal: 'UMA_ADDRESS_EXISTS', ...(abandonedOwner && { abandonedOwner }) });
-const release = (owner: string) => new ReleaseValue({ claimId, rule, owner });
+const take = (owner: string, abandoned?: AbandonedClaim) =>
+  new ClaimValue({ claimId, rule, owner, refusal: 'UMA_ADDRESS_EXISTS', ...(abandoned && { abandoned }) });
+const release = (owner: string, epoch?: number) =>
+  new ReleaseValue({ claimId, rule, owner, ...(epoch !== undefined && { epoch }) });
 const claimed = (owner: string) => ({ type: 'ValueClaimed', data: { claimId, rule, owner } });
 const released = (owner: string) => ({ type: 'ValueReleased', data: { claimId, rule, owner } });
 
@@ -16,7 +17,7 @@ describe('a claim', () => {
       status === 'FREE'
         ? claim.initial
         : { status: 'HELD' as const, owner: command === 'ReleaseValue' ? 'a' : 'gone', epoch: 1, claimedAt: AT },
-    when: { ClaimValue: take('a', 'gone'), ReleaseValue: release('a') },
+    when: { ClaimValue: take('a', { owner: 'gone', epoch: 1 }), ReleaseValue: release('a') },
   });
 
   test('is held by one', () => {
@@ -30,9 +31,17 @@ describe('a claim', () => {
     given(claim, claimed('a'), released('a')).when(take('b')).leadsTo(claimed('b'));
   });
 
-  test('passes to the successor of exactly the owner that was found to be gone', () => {
-    given(claim, claimed('a')).when(take('b', 'a')).leadsTo(claimed('b'));
-    given(claim, claimed('c')).when(take('b', 'a')).rejects('UMA_ADDRESS_EXISTS', rule);
+  test('is given back by that claim of its owner which is named, not by a later one', () => {
+    const again = given(claim, claimed('a'), released('a'), claimed('a'));
+    again.when(release('a', 1)).leadsTo();
+    again.when(release('a', 2)).leadsTo(released('a'));
+  });
+
+  test('passes to the successor of exactly the claim that was found to be left behind', () => {
+    const left = { owner: 'a', epoch: 1 };
+    given(claim, claimed('a')).when(take('b', left)).leadsTo(claimed('b'));
+    given(claim, claimed('c')).when(take('b', left)).rejects('UMA_ADDRESS_EXISTS', rule);
+    given(claim, claimed('a'), released('a'), claimed('a')).when(take('b', left)).rejects('UMA_ADDRESS_EXISTS', rule);
   });
 
   test('counts its claims and says since when it is held', () => {

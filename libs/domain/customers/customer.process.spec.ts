@@ -82,10 +82,10 @@ describe('a customer being deleted', () => {
   test.each(['DELETED', 'ERASED'])('gives back what it had alone once it is %s', (status) => {
     const releasing = inStatus(status);
     expect(plain(releasing)).toEqual([
-      { command: 'ReleaseValue', rule: 'PLATFORM_CUSTOMER_ID', claimId: platformClaim.claimId, owner: customerId },
-      { command: 'ReleaseValue', rule: 'UMA_ADDRESS', claimId: umaClaim.claimId, owner: customerId },
+      { command: 'ReleaseValue', ...platformClaim, owner: customerId },
+      { command: 'ReleaseValue', ...umaClaim, owner: customerId },
     ]);
-    expect(releasing.after().data).toEqual({ customerId, claimIds: [platformClaim.claimId, umaClaim.claimId] });
+    expect(releasing.after().data).toEqual({ customerId, claims: [platformClaim, umaClaim] });
   });
 });
 

@@ -95,12 +95,11 @@ function reopening({ customerId, accountsToReopen }: CustomerState): Step {
 
 function releasing({ customerId, claimsToRelease }: CustomerState): Step | undefined {
   if (claimsToRelease.length === 0) return undefined;
-  const claimIds = claimsToRelease.map(({ claimId }) => claimId);
   return {
-    sends: claimsToRelease.map(({ rule, claimId }) => new ReleaseValue({ rule, claimId, owner: customerId })),
+    sends: claimsToRelease.map((held) => new ReleaseValue({ ...held, owner: customerId })),
     after: (refused?: Refused) => {
       if (refused) throw unexpected(refused);
-      return new ConfirmClaimsReleased({ customerId, claimIds });
+      return new ConfirmClaimsReleased({ customerId, claims: claimsToRelease });
     },
   };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { AT, given, testEveryCell } from '../../../test/transition-cells.ts';
+import type { HeldClaim } from './customer.events.ts';
 import {
   createdExample,
   createExample,
@@ -47,7 +48,7 @@ describe('the life of a customer', () => {
       CreateCustomer: createExample(),
       UpdateCustomer: new UpdateCustomer({ customerId, profile: { fullName: 'Amina B. Diallo' } }),
       ConfirmAccountsOpened: new ConfirmAccountsOpened({ customerId, currencies: ['USD'] }),
-      ConfirmClaimsReleased: new ConfirmClaimsReleased({ customerId, claimIds: [umaClaim.claimId] }),
+      ConfirmClaimsReleased: new ConfirmClaimsReleased({ customerId, claims: [umaClaim] }),
       StartDeletion: new StartDeletion({ customerId }),
       ConfirmAccountsClosed: new ConfirmAccountsClosed({ customerId, currencies: ['USD'] }),
       RefuseDeletion: new RefuseDeletion({ customerId, closed: ['USD'] }),
@@ -85,6 +86,16 @@ describe('the life of a verification', () => {
 describe('creation', () => {
   test('says which accounts are to be opened', () => {
     given(customer).when(createExample()).leadsTo(createdExample);
+  });
+
+  test('is refused for a claim that was given up, and takes place with a later one', () => {
+    const forgone = { type: 'ClaimForgone', data: { customerId, claimId: umaClaim.claimId, epoch: 1 } };
+    given(customer).when(new AbandonClaim(forgone.data)).leadsTo(forgone);
+    given(customer, forgone).when(createExample()).rejects('CONFLICT', 'CLAIM_FORGONE');
+    const claims = [platformClaim, { ...umaClaim, epoch: 2 }];
+    given(customer, forgone)
+      .when(createExample({ claims }))
+      .leadsTo({ type: 'CustomerCreated', data: { ...createdExample.data, claims } });
   });
 
   test('waits for the end-user terms where the platform requires them', () => {
@@ -149,11 +160,90 @@ describe('change', () => {
     });
   });
 
+  test('the UMA address that the customer has is no change, and its claim stays', () => {
+    const same = { umaAddress: '$amina@example.com', claim: umaClaim };
+    active()
+      .when(new UpdateCustomer({ customerId, ...same }))
+      .leadsTo();
+    active()
+      .when(new UpdateCustomer({ customerId, ...same, profile: { fullName: 'Amina B. Diallo' } }))
+      .leadsTo({
+        type: 'CustomerUpdated',
+        data: { customerId, profile: { fullName: 'Amina B. Diallo' }, accounts: [] },
+      });
+  });
+
+  test('a later claim of the address that the customer has takes the place of the earlier one, which was lost', () => {
+    const later = { ...umaClaim, epoch: 2 };
+    const state = active()
+      .when(new UpdateCustomer({ customerId, umaAddress: '$amina@example.com', claim: later }))
+      .state();
+    expect(state).toMatchObject({ claims: [platformClaim, later], claimsToRelease: [], forgone: {} });
+  });
+
+  test('logs in which the same address was set twice keep its claim', () => {
+    const again = { customerId, umaAddress: '$amina@example.com', claim: umaClaim, accounts: [] };
+    const { state } = given(customer, createdExample, openedExample, { type: 'CustomerUpdated', data: again });
+    expect(state).toMatchObject({ claims: [platformClaim, umaClaim], claimsToRelease: [], forgone: {} });
+  });
+
+  test('a UMA address never comes without its claim', () => {
+    active()
+      .when(new UpdateCustomer({ customerId, umaAddress: '$new@example.com' }))
+      .rejects('CONFLICT', 'UMA_ADDRESS_NOT_CLAIMED');
+  });
+
+  describe('back to an earlier UMA address', () => {
+    const changed = {
+      type: 'CustomerUpdated',
+      data: { customerId, umaAddress: '$new@example.com', claim: newClaim, accounts: [] },
+    };
+    const back = (epoch: number) =>
+      new UpdateCustomer({ customerId, umaAddress: '$amina@example.com', claim: { ...umaClaim, epoch } });
+
+    test('needs another claim than the one that is, or was, to be given back', () => {
+      const changedOnce = given(customer, createdExample, openedExample, changed);
+      changedOnce.when(back(1)).rejects('CONFLICT', 'CLAIM_FORGONE');
+      const released = { type: 'CustomerClaimsReleased', data: { customerId, claimIds: [umaClaim.claimId] } };
+      given(customer, createdExample, openedExample, changed, released)
+        .when(back(1))
+        .rejects('CONFLICT', 'CLAIM_FORGONE');
+      expect(changedOnce.when(back(2)).state()).toMatchObject({
+        umaAddress: '$amina@example.com',
+        claims: [platformClaim, { ...umaClaim, epoch: 2 }],
+        claimsToRelease: [umaClaim, newClaim],
+      });
+    });
+
+    test('and away from it again leaves one claim of each value to give back: the later one', () => {
+      const again = { ...umaClaim, epoch: 2 };
+      const { state } = given(
+        customer,
+        createdExample,
+        openedExample,
+        changed,
+        { type: 'CustomerUpdated', data: { ...back(2).data, accounts: [] } },
+        { type: 'CustomerUpdated', data: { ...changed.data, claim: { ...newClaim, epoch: 5 } } },
+      );
+      expect(state).toMatchObject({
+        claims: [platformClaim, { ...newClaim, epoch: 5 }],
+        claimsToRelease: [newClaim, again],
+        forgone: { [umaClaim.claimId]: 2, [newClaim.claimId]: 4 },
+      });
+      const confirm = (...claims: HeldClaim[]) =>
+        customer.decide(state, new ConfirmClaimsReleased({ customerId, claims }));
+      expect(confirm(umaClaim)).toEqual([]);
+      expect(confirm(again)).toEqual([
+        { type: 'CustomerClaimsReleased', data: { customerId, claimIds: [again.claimId] } },
+      ]);
+    });
+  });
+
   test('a claim that was taken away cannot be used any more, a later one can', () => {
     const taken = { type: 'ClaimForgone', data: { customerId, claimId: newClaim.claimId, epoch: 4 } };
     const change = (epoch: number) =>
       new UpdateCustomer({ customerId, umaAddress: '$new@example.com', claim: { ...newClaim, epoch } });
-    given(customer, createdExample, openedExample, taken).when(change(4)).rejects('CONFLICT', 'UMA_ADDRESS');
+    given(customer, createdExample, openedExample, taken).when(change(4)).rejects('CONFLICT', 'CLAIM_FORGONE');
     expect(given(customer, createdExample, openedExample, taken).when(change(5)).state().umaAddress).toBe(
       '$new@example.com',
     );
@@ -163,6 +253,14 @@ describe('change', () => {
     active()
       .when(new AbandonClaim({ customerId, claimId: umaClaim.claimId, epoch: 1 }))
       .rejects('CONFLICT', 'CLAIM_IN_USE');
+  });
+
+  test('a claim is given up once', () => {
+    const forgone = { type: 'ClaimForgone', data: { customerId, claimId: newClaim.claimId, epoch: 4 } };
+    const give = (epoch: number) => new AbandonClaim({ customerId, claimId: newClaim.claimId, epoch });
+    active().when(give(4)).leadsTo(forgone);
+    given(customer, createdExample, openedExample, forgone).when(give(4)).leadsTo();
+    given(customer, createdExample, openedExample, forgone).when(give(3)).leadsTo();
   });
 });
 

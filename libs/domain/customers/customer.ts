@@ -3,11 +3,20 @@ import { type Rejection, reject } from '../../kernel/errors.ts';
 import { command, type Stamped } from '../../kernel/messages.ts';
 import { transitions } from '../../kernel/transitions.ts';
 import { sweepTexts } from '../accounts/account.events.ts';
+import {
+  type Claims,
+  claimForgone,
+  forgoing,
+  holdsClaim,
+  isForgone,
+  isInUse,
+  releasedOf,
+  withClaim,
+} from './customer.claims.ts';
 import type {
   CustomerCreatedData,
   CustomerEvent,
   CustomerUpdatedData,
-  HeldClaim,
   RuleAccountRequest,
   VerificationStatus,
 } from './customer.events.ts';
@@ -17,6 +26,7 @@ import { mergedProfile, type Profile } from './customer.profile.ts';
 export class CreateCustomer extends command('CreateCustomer')<
   Omit<CustomerCreatedData, 'isAwaitingTerms' | 'accounts'> & { requiresTerms: boolean }
 >() {}
+/** A `umaAddress` comes with its claim, the one that the customer has too: it is compared with the newest state then. */
 export class UpdateCustomer extends command('UpdateCustomer')<Omit<CustomerUpdatedData, 'accounts'>>() {}
 export class ConfirmAccountsOpened extends command('ConfirmAccountsOpened')<{
   customerId: string;
@@ -24,7 +34,7 @@ export class ConfirmAccountsOpened extends command('ConfirmAccountsOpened')<{
 }>() {}
 export class ConfirmClaimsReleased extends command('ConfirmClaimsReleased')<{
   customerId: string;
-  claimIds: string[];
+  claims: Claims['claimsToRelease'];
 }>() {}
 /** From here on the accounts are closed; nothing else may change meanwhile. */
 export class StartDeletion extends command('StartDeletion')<{ customerId: string }>() {}
@@ -72,14 +82,13 @@ export type CustomerCommand =
   | RequestRuleAccount
   | ConfirmRuleAccountsOpened;
 
-/** `ABANDONED`: its creation never happened and never will. `DELETING` and `RESTORING` are active to the public. */
+/** `ABANDONED`: older logs say so of a creation that never happened. `DELETING` and `RESTORING` are active to the public. */
 export type CustomerStatus = 'NONE' | 'ABANDONED' | 'ACTIVE' | 'DELETING' | 'RESTORING' | 'DELETED' | 'ERASED';
 export type VerificationOutcome = 'APPROVED' | 'REJECTED' | 'HOLD' | 'UNVERIFIED';
 
-export interface CustomerState extends Omit<CustomerCreatedData, 'profile' | 'claims' | 'accounts'> {
+export interface CustomerState extends Omit<CustomerCreatedData, 'profile' | 'claims' | 'accounts'>, Claims {
   status: CustomerStatus;
   profile: Profile;
-  claims: readonly HeldClaim[];
   /** Currencies of the accounts that the customer has or is about to have. */
   accounts: readonly string[];
   accountsToOpen: readonly string[];
@@ -89,9 +98,6 @@ export interface CustomerState extends Omit<CustomerCreatedData, 'profile' | 'cl
   /** Currencies, and ids of rule-based accounts. */
   accountsToClose: readonly string[];
   accountsToReopen: readonly string[];
-  claimsToRelease: readonly HeldClaim[];
-  /** Claim → the claim of it up to which it was taken away. */
-  forgone: Readonly<Record<string, number>>;
   createdAt: string;
   updatedAt: string;
 }
@@ -103,10 +109,6 @@ export const isKnown = ({ status }: Pick<CustomerState, 'status'>): boolean =>
 /** True for a customer that was deleted, erased or not. */
 export const isDeleted = ({ status }: Pick<CustomerState, 'status'>): boolean =>
   status === 'DELETED' || status === 'ERASED';
-
-/** True while the claimed value is this customer's. */
-export const holdsClaim = ({ claims }: Pick<CustomerState, 'claims'>, claimId: string): boolean =>
-  claims.some((held) => held.claimId === claimId);
 
 const missing = reject('USER_NOT_FOUND');
 const deleted = reject('CUSTOMER_DELETED');
@@ -139,13 +141,15 @@ export const customerTransitions = transitions<CustomerStatus, CustomerCommand['
     ['DELETED', 'ErasePerson', 'ERASED', 'PersonErased'],
     ['ERASED', 'ErasePerson', 'ERASED', 'nothing'],
     [['ACTIVE', 'DELETING', 'RESTORING'], 'ErasePerson', conflict('NOT_DELETED', 'Delete the customer first.')],
-    ['NONE', 'AbandonClaim', 'ABANDONED', 'CreationAbandoned'],
     ['ABANDONED', 'AbandonClaim', 'ABANDONED', 'nothing'],
-    ['ACTIVE', 'AbandonClaim', 'ACTIVE', 'ClaimForgone'],
-    ['DELETING', 'AbandonClaim', 'DELETING', 'ClaimForgone'],
-    ['RESTORING', 'AbandonClaim', 'RESTORING', 'ClaimForgone'],
-    ['DELETED', 'AbandonClaim', 'DELETED', 'ClaimForgone'],
-    ['ERASED', 'AbandonClaim', 'ERASED', 'ClaimForgone'],
+    ...(['NONE', 'ACTIVE', 'DELETING', 'RESTORING', 'DELETED', 'ERASED'] as const).flatMap(
+      (status) =>
+        [
+          [status, 'AbandonClaim', status, 'ClaimForgone'],
+          // It was forgone before.
+          [status, 'AbandonClaim', status, 'nothing'],
+        ] as const,
+    ),
     ['ACTIVE', 'StartVerification', 'ACTIVE', 'VerificationStarted'],
     ['ACTIVE', 'ResolveVerification', 'ACTIVE', 'VerificationResolved'],
     ['ACTIVE', 'RequestRuleAccount', 'ACTIVE', 'RuleAccountRequested'],
@@ -186,6 +190,7 @@ function decide(state: CustomerState, { type, data }: CustomerCommand): Customer
   const { customerId } = data;
   switch (type) {
     case 'CreateCustomer':
+      if (data.claims.some((claim) => isForgone(state, claim))) return claimForgone;
       return [{ type: 'CustomerCreated', data: created(data) }];
     case 'UpdateCustomer':
       return updated(state, data);
@@ -194,7 +199,7 @@ function decide(state: CustomerState, { type, data }: CustomerCommand): Customer
       return currencies.length > 0 ? [{ type: 'CustomerAccountsOpened', data: { customerId, currencies } }] : [];
     }
     case 'ConfirmClaimsReleased': {
-      const claimIds = data.claimIds.filter((id) => state.claimsToRelease.some(({ claimId }) => claimId === id));
+      const claimIds = releasedOf(state, data.claims);
       return claimIds.length > 0 ? [{ type: 'CustomerClaimsReleased', data: { customerId, claimIds } }] : [];
     }
     case 'StartDeletion':
@@ -229,23 +234,23 @@ function created({ requiresTerms, ...data }: CreateCustomer['data']): CustomerCr
   return { ...data, isAwaitingTerms, accounts: isAwaitingTerms ? [] : data.currencies };
 }
 
-function updated(state: CustomerState, data: UpdateCustomer['data']): CustomerEvent[] | Rejection {
-  const { claim, termsVersion, currencies = state.currencies } = data;
-  if (claim && (state.forgone[claim.claimId] ?? 0) >= claim.epoch) return conflict(claim.rule);
+/** The value that the customer has already stays as it is, with the claim that it is held by. */
+function updated(state: CustomerState, change: UpdateCustomer['data']): CustomerEvent[] | Rejection {
+  const { umaAddress, claim, ...rest } = change;
+  if (umaAddress !== undefined && !claim) return conflict('UMA_ADDRESS_NOT_CLAIMED');
+  const isNew = claim !== undefined && !isInUse(state, claim);
+  if (isNew && isForgone(state, claim)) return claimForgone;
+  const data = isNew ? { ...rest, ...(umaAddress !== undefined && { umaAddress }), claim } : rest;
+  const { termsVersion, currencies = state.currencies } = data;
   const isAwaitingTerms = state.isAwaitingTerms && termsVersion === undefined;
   const accounts = isAwaitingTerms ? [] : currencies.filter((currency) => !state.accounts.includes(currency));
   const isChange = Object.keys(data).length > 1 || accounts.length > 0;
   return isChange ? [{ type: 'CustomerUpdated', data: { ...data, accounts } }] : [];
 }
 
-function forgone(
-  state: CustomerState,
-  { customerId, claimId, epoch }: AbandonClaim['data'],
-): CustomerEvent[] | Rejection {
-  if (state.status === 'NONE') return [{ type: 'CreationAbandoned', data: { customerId } }];
-  if (state.status === 'ABANDONED') return [];
-  if (holdsClaim(state, claimId)) return conflict('CLAIM_IN_USE');
-  return [{ type: 'ClaimForgone', data: { customerId, claimId, epoch } }];
+function forgone(state: CustomerState, data: AbandonClaim['data']): CustomerEvent[] | Rejection {
+  if (holdsClaim(state, data.claimId)) return conflict('CLAIM_IN_USE');
+  return state.status === 'ABANDONED' || isForgone(state, data) ? [] : [{ type: 'ClaimForgone', data }];
 }
 
 function verified(
@@ -305,7 +310,7 @@ function evolve(state: CustomerState, event: CustomerEvent & Stamped): CustomerS
     case 'CreationAbandoned':
       return { ...next, customerId: event.data.customerId, status: 'ABANDONED' };
     case 'ClaimForgone':
-      return { ...state, forgone: { ...state.forgone, [event.data.claimId]: event.data.epoch } };
+      return { ...state, forgone: forgoing(state, [event.data]) };
     case 'VerificationStarted':
     case 'VerificationResolved':
       return { ...next, verificationStatus: event.data.status };
@@ -329,16 +334,14 @@ const closed = (state: CustomerState, currencies: readonly string[]): CustomerSt
 });
 
 function changed(state: CustomerState, { accounts, claim, profile, ...data }: CustomerUpdatedData): CustomerState {
-  const replaced = claim ? state.claims.filter(({ rule }) => rule === claim.rule) : [];
   return {
     ...state,
     ...data,
+    ...(claim && withClaim(state, claim)),
     profile: mergedProfile(state.profile, profile),
     ...(data.termsVersion !== undefined && { isAwaitingTerms: false }),
     accounts: [...state.accounts, ...accounts],
     accountsToOpen: [...state.accountsToOpen, ...accounts],
-    claims: claim ? [...state.claims.filter((held) => !replaced.includes(held)), claim] : state.claims,
-    claimsToRelease: [...state.claimsToRelease, ...replaced],
   };
 }
 
@@ -388,7 +391,7 @@ export const customer: Decider<CustomerState, CustomerCommand, CustomerEvent> = 
   },
   decide,
   evolve,
-  version: 1,
+  version: 2,
   personal: {
     CustomerCreated: { subject: 'customerId', fields: personalFields },
     CustomerUpdated: { subject: 'customerId', fields: personalFields },

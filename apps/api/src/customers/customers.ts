@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { isClaimForgone } from '../../../../libs/domain/customers/customer.claims.ts';
 import type { HeldClaim } from '../../../../libs/domain/customers/customer.events.ts';
 import { serveCustomer } from '../../../../libs/domain/customers/customer.process.ts';
 import type { CustomerType, Profile } from '../../../../libs/domain/customers/customer.profile.ts';
@@ -33,6 +34,9 @@ import {
   type WantedValue,
 } from './customers.facts.ts';
 import { UniqueValues } from './unique-values.ts';
+
+/** Each further one is another request's doing, which changed the same customer in between. */
+const CLAIM_ATTEMPTS = 3;
 
 /** What is done for requests about customers: claims, the customer, its accounts, in this order and before the answer. */
 @Injectable()
@@ -95,7 +99,6 @@ export class Customers {
     const { valid, accept } = changeOf(before.customerType, change);
     const body = accept(() => checkChange(before, valid), ...checksBy(platform, valid));
     const umaAddress = body.umaAddress === undefined ? undefined : readUmaAddress(body.umaAddress, platform);
-    const isNewAddress = umaAddress !== undefined && umaAddress !== before.umaAddress;
     const currencies = body.currencies && supportedCurrencies(platform, body.currencies);
     const changes = {
       customerId,
@@ -103,15 +106,12 @@ export class Customers {
       ...personOf(body, before.customerType),
       ...readConsent(body.endUserTermsConsent),
     };
-    await this.holding(
-      caller,
-      customerId,
-      isNewAddress ? [this.facts.umaAddress(tenant, umaAddress)] : [],
-      ([claim]) => {
-        const update = new UpdateCustomer({ ...changes, ...(claim && { umaAddress: umaAddress!, claim }) });
-        return this.commands.send(update, caller.envelope('UpdateCustomer'));
-      },
-    );
+    // Claimed whatever address it has: `before` may be older than what another process has written, the claim's stream is not.
+    const wanted = umaAddress === undefined ? [] : [this.facts.umaAddress(tenant, umaAddress)];
+    await this.holding(caller, customerId, wanted, ([claim]) => {
+      const update = new UpdateCustomer({ ...changes, ...(claim && { umaAddress: umaAddress!, claim }) });
+      return this.commands.send(update, caller.envelope('UpdateCustomer'));
+    });
     return customerView(await this.finish(caller, customerId));
   }
 
@@ -127,22 +127,29 @@ export class Customers {
     return customerView(after);
   }
 
-  /** Runs `use` with the values claimed; they are given back when one of them, or what they were for, is refused. */
+  /**
+   * Runs `use` with the values claimed; they are given back when one of them, or what they were for, is refused. When another request of
+   * the customer's gave one of them back meanwhile, they are claimed anew.
+   */
   private async holding(
     caller: Caller,
     customerId: string,
     wanted: readonly WantedValue[],
     use: (claims: HeldClaim[]) => Promise<unknown>,
+    attempts = CLAIM_ATTEMPTS,
   ): Promise<void> {
     const claims: HeldClaim[] = [];
     try {
       for (const one of wanted) claims.push(await this.uniqueValues.take(caller, one, customerId));
       await use(claims);
+      return;
     } catch (error) {
       // After a refusal nothing was recorded. After anything else it may have been: then what is not in use can be taken over later.
-      if (error instanceof Rejection && error.status < 500) await this.uniqueValues.release(caller, claims, customerId);
-      throw error;
+      if (!(error instanceof Rejection) || error.status >= 500) throw error;
+      await this.uniqueValues.release(caller, claims, customerId);
+      if (!isClaimForgone(error) || attempts === 1) throw error;
     }
+    await this.holding(caller, customerId, wanted, use, attempts - 1);
   }
 
   private async exists(customerId: string): Promise<boolean> {

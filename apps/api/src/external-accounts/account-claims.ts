@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type ClaimState, ClaimValue, claim } from '../../../../libs/domain/claims/claim.ts';
+import { type AbandonedClaim, type ClaimState, ClaimValue, claim } from '../../../../libs/domain/claims/claim.ts';
 import {
   type AccountInfo,
   accountKey,
@@ -46,13 +46,13 @@ export class AccountClaims {
     const formerId = this.idOf(account, formerAccountKey(account.accountInfo));
     const isHeld = formerId !== claimId && (await this.isHeld(caller, formerId, owner));
     if (isHeld) throw hasItAlready();
-    const abandonedOwner = await this.goneOwner(caller, claimId, owner);
+    const abandoned = await this.abandoned(caller, claimId, owner);
     const take = {
       claimId,
       rule: accountRule,
       owner,
       refusal: 'CONFLICT',
-      ...(abandonedOwner && { abandonedOwner }),
+      ...(abandoned && { abandoned }),
     } as const;
     try {
       await this.commands.send(new ClaimValue(take), anew(caller));
@@ -70,21 +70,22 @@ export class AccountClaims {
   private async isHeld(caller: Caller, claimId: string, owner: string): Promise<boolean> {
     const { state: held } = await this.writePath.state<ClaimState>(claim, claimId);
     if (held.owner === undefined || held.owner === owner) return false;
-    return (await this.goneOwner(caller, claimId, owner)) === undefined;
+    return (await this.abandoned(caller, claimId, owner)) === undefined;
   }
 
-  /** The holder of the claim if it was deleted, or if it never came to be and now never will. */
-  private async goneOwner(caller: Caller, claimId: string, owner: string): Promise<string | undefined> {
+  /** The claim if its holder was deleted, or never came to be and now never will. */
+  private async abandoned(caller: Caller, claimId: string, owner: string): Promise<AbandonedClaim | undefined> {
     const { state: held } = await this.writePath.state<ClaimState>(claim, claimId);
     if (held.owner === undefined || held.owner === owner) return undefined;
     const { state } = await this.writePath.state<ExternalAccountState>(externalAccount, held.owner);
-    if (state.status === 'DELETED') return held.owner;
+    const left = { owner: held.owner, epoch: held.epoch };
+    if (state.status === 'DELETED') return left;
     if (state.status !== 'NONE' || this.clock.nowMs() - Date.parse(held.claimedAt!) < ABANDONED_AFTER_MS) {
       return undefined;
     }
     try {
       await this.commands.send(new AbandonExternalAccount({ externalAccountId: held.owner }), anew(caller));
-      return held.owner;
+      return left;
     } catch (error) {
       if (error instanceof Rejection && error.status < 500) return undefined; // it was added at this moment
       throw error;

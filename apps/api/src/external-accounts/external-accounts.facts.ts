@@ -50,10 +50,10 @@ export class ExternalAccountFacts {
     return { ...state, isDefaultUmaDeposit: await this.isDefault(state) };
   }
 
-  /** The uuid of the caller's customer that accounts can be added for. */
+  /** The uuid of the caller's customer that accounts can be added for: of one that another process has just deleted none can. */
   async customerId(tenant: Tenant, publicId: string): Promise<string> {
     const id = parsePublicId('Customer', publicId)!;
-    const { state } = await this.writePath.state<CustomerState>(customer, id);
+    const { state } = await this.writePath.fresh.state<CustomerState>(customer, id);
     if (state.tenantId !== tenantIdOf(tenant) || !isKnown(state)) throw reject('USER_NOT_FOUND');
     if (isDeleted(state)) throw reject('CUSTOMER_DELETED');
     return id;

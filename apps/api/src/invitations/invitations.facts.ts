@@ -56,7 +56,7 @@ export class InvitationFacts {
       .state;
     if (settings.hasNoInvitations) throw reject('INVITATIONS_NOT_CONFIGURED');
     const inviterUma = readAddress(body.inviterUma, 'inviterUma');
-    const inviter = await ownerOfAddress(this.writePath, this.claimIds, tenant.environment, inviterUma);
+    const inviter = await ownerOfAddress(this.writePath.fresh, this.claimIds, tenant.environment, inviterUma);
     if (inviter?.tenantId !== tenantId)
       throw notACustomer('inviterUma', 'No customer of the platform has this UMA address.');
     const { firstName, amountToSend, expiresAt } = body;
@@ -79,7 +79,7 @@ export class InvitationFacts {
    */
   async invitee(tenant: Tenant, text: string, inviter: string) {
     const inviteeUma = readAddress(text, 'inviteeUma');
-    const owner = await ownerOfAddress(this.writePath, this.claimIds, tenant.environment, inviteeUma);
+    const owner = await ownerOfAddress(this.writePath.fresh, this.claimIds, tenant.environment, inviteeUma);
     if (!owner) return { inviteeUma, subject: inviter };
     if (owner.tenantId !== tenantIdOf(tenant)) {
       throw notACustomer('inviteeUma', 'This UMA address belongs to a customer of another platform.');
