@@ -139,7 +139,7 @@ function accepted<T extends object>(body: T): Submitted<T> {
     for (const check of checks) check();
     return body;
   };
-  return { given: { ...body }, valid: body, accept };
+  return { given: { ...body } as Record<string, unknown>, valid: body, accept };
 }
 
 const unkeyed = (): Caller => new Caller(tenant, 'token', new Set(), 'request');
