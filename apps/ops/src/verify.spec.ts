@@ -8,8 +8,11 @@ let platform: TestPlatform;
 let activity: Activity;
 let usd: string;
 let upTo: number;
+let customerId: string;
 beforeAll(async () => {
   platform = await startTestPlatform();
+  const { body } = await platform.api('post', '/customers').send({ customerType: 'INDIVIDUAL', currencies: ['USD'] });
+  customerId = body.id.slice('Customer:'.length);
   activity = await someActivity(platform);
   usd = activity.usd.slice('InternalAccount:'.length);
   upTo = await platform.engine.store.head();
@@ -54,7 +57,7 @@ describe('verify', () => {
         head: upTo,
         unprojected: 0,
         skipped: 0,
-        accounts: 7,
+        accounts: 8,
         transactions: 4,
       });
       expect(new Set(Object.values(found.totals))).toEqual(new Set([0n]));
@@ -279,6 +282,32 @@ describe('verify', () => {
         message: expect.stringMatching(/^moves money, but there is no such transaction under way/),
       },
     ]);
+  });
+
+  describe('finds a customer whose UMA address', () => {
+    const finding = (held: string) => [
+      {
+        check: 'claims',
+        subject: `customer-${customerId}`,
+        message: expect.stringMatching(new RegExp(`^uses a UMA address that ${held} \\(claim-[0-9a-f]{64}\\)$`)),
+      },
+    ];
+
+    test('nobody holds', async () => {
+      const found = await tampered(
+        `UPDATE events SET type = 'ValueReleased' WHERE type = 'ValueClaimed' AND payload LIKE '%"UMA_ADDRESS"%'`,
+      );
+      expect(found.findings).toEqual(finding('nobody holds: another customer can take it'));
+      expect(found.failures.claims).toBe(1);
+    });
+
+    test('is claimed by another one', async () => {
+      const found = await tampered(
+        `UPDATE events SET payload = replace(payload, $1, 'another') WHERE type = 'ValueClaimed' AND payload LIKE '%"UMA_ADDRESS"%'`,
+        [customerId],
+      );
+      expect(found.findings).toEqual(finding('customer-another holds'));
+    });
   });
 
   test('finds read models that claim to be ahead of the log', async () => {

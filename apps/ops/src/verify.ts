@@ -13,6 +13,7 @@ import { oneByOne } from '../../projector/src/one-by-one.ts';
 import { readSkips } from '../../projector/src/skips.ts';
 import { planAsUsual, prepareSession } from '../../projector/src/tables.ts';
 import type { Engine } from '../../shared/engine.ts';
+import { ClaimCheck } from './claim-check.ts';
 import { Ledger } from './ledger.ts';
 import { shownValue } from './output.ts';
 import { isGapless } from './replay.ts';
@@ -27,6 +28,7 @@ export const checks = [
   'ledger',
   'trial balance',
   'transactions',
+  'claims',
   'balances',
   'read models',
 ] as const;
@@ -74,8 +76,8 @@ const ROWS_PER_FETCH = 2_000;
 
 /**
  * Replays everything and holds it against what the platform shows: the log itself, the ledger added up from movements, every transaction,
- * and every row of every read model. It reads one moment of the read models, so that it may run while the platform works; it writes
- * nothing but temporary tables. Memory is bounded but for one small entry per account and per payment that is under way.
+ * what customers have alone, and every row of every read model. It reads one moment of the read models, so that it may run while the platform works; it writes
+ * nothing but temporary tables. Memory is bounded but for one small entry per account, per customer and per payment that is under way.
  */
 export async function verify(
   engine: Engine,
@@ -105,6 +107,7 @@ class Verify {
   private readonly startedMs = performance.now();
   private readonly ledger: Ledger;
   private readonly transactions = new Transactions();
+  private readonly claims = new ClaimCheck();
   private readonly streams: StreamCheck;
   private readonly fills: Fill[];
   private readonly failures = Object.fromEntries(checks.map((check) => [check, 0])) as Record<Check, number>;
@@ -146,6 +149,8 @@ class Verify {
       if (this.transactions.isUnderWay(paymentId)) continue;
       this.found('ledger', `account:${accountId}`, `holds ${minor} for payment ${paymentId}, which is not under way`);
     }
+    for (const { customerId, message } of this.claims.unclaimed())
+      this.found('claims', `customer-${customerId}`, message);
     await this.balances();
     await this.readModels();
     return {
@@ -248,6 +253,7 @@ class Verify {
       if (!isShown) this.unprojected += 1;
       this.ledger.take(event, isShown);
       this.transactions.take(event);
+      this.claims.take(event);
     } catch (error) {
       this.found('events', `${event.position}`, `${event.type} cannot be added up: ${(error as Error).message}`);
     }
