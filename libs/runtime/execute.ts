@@ -1,14 +1,13 @@
 import { type AnyDecider, streamOf } from '../kernel/decider.ts';
 import { reject } from '../kernel/errors.ts';
 import type { Append, AppendOutcome, EventStore, LoggedEvent } from '../kernel/event-store.port.ts';
-import { fromJson } from '../kernel/json.ts';
 import type { Command, Tenant } from '../kernel/messages.ts';
 import { refusalIn } from '../kernel/refusal.ts';
 import type { EventCodec } from './codec.ts';
 import { type Draft, draftOf, momentOf, type TimedClock, writes } from './draft.ts';
 import { Gathering } from './gathering.ts';
 import { SnapshotWriter } from './snapshots.ts';
-import { type Envelope, type Executed, KeyTaken, type Stream, type Waiting } from './stream.ts';
+import { type Envelope, type Executed, KeyTaken, noteFound, type Stream, type Waiting } from './stream.ts';
 import { StreamCache, unavailable } from './stream-cache.ts';
 
 export interface WritePathOptions {
@@ -245,13 +244,7 @@ export class WritePath {
     const events = await this.options.store.readStreamSince(stream.name, since);
     const decoded = await this.options.codec.decode(events.filter((event) => event.revision > stream.revision));
     stream.fold(decoded);
-    const found = new Map(events.map((event) => [JSON.parse(event.metadata).commandId as string, event]));
-    for (const one of older) {
-      const event = found.get(one.envelope.commandId);
-      one.isKnown = event !== undefined;
-      one.refusal = event && refusalIn({ type: event.type, data: fromJson(event.payload) });
-      one.since = stream.position;
-    }
+    noteFound(older, events, stream.position);
   }
 
   private async encode(drafts: readonly Draft[]): Promise<Append[]> {

@@ -1,8 +1,9 @@
 import { type AnyDecider, evolved } from '../kernel/decider.ts';
 import { type Rejection, reject } from '../kernel/errors.ts';
-import type { KeyedAnswer } from '../kernel/event-store.port.ts';
+import type { KeyedAnswer, LoggedEvent } from '../kernel/event-store.port.ts';
+import { fromJson } from '../kernel/json.ts';
 import type { Command, Event, EventMeta, RecordedEvent, Tenant } from '../kernel/messages.ts';
-import { refusalIn } from '../kernel/refusal.ts';
+import { COMMAND_REFUSED, refusalIn } from '../kernel/refusal.ts';
 
 /** What travels with a command: who sends it, why, and how a repetition is recognised. */
 export interface Envelope {
@@ -131,6 +132,21 @@ export class CommandWindow {
       ([id, { code, details, message }]) => [id, reject(code, details, message)] as const,
     );
     return new CommandWindow(positionStride, from, positions, rejections as [string, Rejection][]);
+  }
+}
+
+/** Notes which of these commands are among a stream's events, and what was refused for good. The stream was searched up to `position`. */
+export function noteFound(waiting: readonly Waiting[], events: readonly LoggedEvent[], position: number): void {
+  const found = new Map(
+    events.map(({ type, payload, metadata }) => [
+      JSON.parse(metadata).commandId as string,
+      type === COMMAND_REFUSED ? refusalIn({ type, data: fromJson(payload) }) : undefined,
+    ]),
+  );
+  for (const one of waiting) {
+    one.isKnown = found.has(one.envelope.commandId);
+    one.refusal = found.get(one.envelope.commandId);
+    one.since = position;
   }
 }
 

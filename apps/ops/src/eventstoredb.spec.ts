@@ -24,7 +24,7 @@ afterAll(() => platform.stop());
 const { ops, json } = opsOn(() => platform);
 
 test('verifies, balances, inspects and shows the status on EventStoreDB', async () => {
-  expect((await ops('verify')).out.match(/^ok {6}.+$/gm)).toHaveLength(8);
+  expect((await ops('verify')).out.match(/^ok {6}.+$/gm)).toHaveLength(9);
   expect(await json('balance', activity.usd)).toMatchObject({ postedMinor: '65000', pendingMinor: '10000' });
   expect(await json('trial-balance')).toMatchObject({ isBalanced: true });
   const { trails } = await json('inspect', activity.completed);
