@@ -1,7 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { cruise, type ICruiseResult } from 'dependency-cruiser';
 import ts from 'typescript';
+import { freeFields } from '../libs/kernel/json.ts';
 import { dependencyRules } from './tidy/dependency-rules.ts';
+import { freeFormFields } from './tidy/free-fields.ts';
 import {
   accessOf,
   found,
@@ -129,6 +131,10 @@ test('money that is stored is named …Minor, so that it is read back as what it
     places,
     'fromJson makes a bigint of a field when its name ends in Minor, and of no other (libs/kernel/json.ts).',
   );
+});
+
+test('a field whose members somebody else names is declared, so that none of them is taken for money', () => {
+  expect([...freeFormFields()].sort()).toEqual([...freeFields].sort());
 });
 
 test('nothing is left to be done later', () => {

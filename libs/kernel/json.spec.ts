@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { canonicalJson, fromJson, toJson } from './json.ts';
+import { canonicalJson, freeFields, fromJson, toJson } from './json.ts';
 
 test('money survives, however deep it lies and however large it is', () => {
   const value = {
@@ -19,6 +19,13 @@ test('money survives, however deep it lies and however large it is', () => {
 test('a text that is no amount stays one, whatever a client called its field', () => {
   const value = { aMinor: 'C minor', bMinor: '', cMinor: '1.5', dMinor: ' 1', eMinor: '0x10', minor: '7', fMinor: 7 };
   expect(fromJson(toJson(value))).toEqual(value);
+});
+
+test.each([...freeFields])('what lies in %s is nobody’s money', (name) => {
+  const free = { houseMinor: '12', list: [{ keyMinor: '-1' }], [name]: { aMinor: '007' } };
+  const value = { amountMinor: 1n, [name]: free, inside: [{ [name]: free }] };
+  expect(fromJson(toJson(value))).toEqual(value);
+  expect(fromJson(toJson(free), name)).toEqual(free);
 });
 
 test('names of members mean nothing', () => {

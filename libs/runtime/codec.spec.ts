@@ -64,6 +64,20 @@ describe('the codec', () => {
     }
   });
 
+  test('makes no money of what lies in a free field, sealed or open', async () => {
+    const deciders = [
+      {
+        ...decider,
+        personal: { PersonMet: { subject: 'personId', fields: ['senderCustomerInfo'] } },
+      },
+    ];
+    const codec = new EventCodec(deciders, new MemorySubjectKeys());
+    const free = { houseMinor: '12', list: [{ keyMinor: '007' }] };
+    const data = { personId: 'ada', dueMinor: 12n, senderCustomerInfo: free, counterpartyInformation: free };
+    const stored = await encoded(codec, { type: 'PersonMet', data });
+    expect((await codec.decode([logged(stored)]))[0]!.data).toEqual(data);
+  });
+
   test('does not open a field that was moved to another event or another field', async () => {
     const codec = new EventCodec([decider], new MemorySubjectKeys());
     const stored = await encoded(codec, met);

@@ -98,7 +98,7 @@ export class EventCodec {
     const key = keys.get(String(data[subject]));
     for (const field of fields) {
       if (data[field] === undefined) continue;
-      data[field] = key ? sealed(data[field], key, `${id}.${field}`) : undefined;
+      data[field] = key ? sealed(data[field], key, id, field) : undefined;
     }
     return data;
   }
@@ -110,7 +110,7 @@ export class EventCodec {
     for (const field of fields) {
       const value = data[field];
       if (!isSealed(value)) continue;
-      if (key) data[field] = unsealed(value, key, `${event.id}.${field}`);
+      if (key) data[field] = unsealed(value, key, event.id, field);
       else delete data[field];
     }
     return data;
@@ -134,18 +134,18 @@ function decodeOpen(event: LoggedEvent): RecordedEvent {
 const isSealed = (value: unknown): value is Sealed =>
   typeof value === 'object' && value !== null && typeof (value as Sealed).$enc === 'string';
 
-function sealed(value: unknown, key: Buffer, associated: string): Sealed {
+function sealed(value: unknown, key: Buffer, eventId: string, field: string): Sealed {
   const iv = randomBytes(IV_BYTES);
-  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(associated));
+  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(`${eventId}.${field}`));
   const text = Buffer.concat([cipher.update(toJson(value), 'utf8'), cipher.final()]);
   return { $enc: Buffer.concat([iv, cipher.getAuthTag(), text]).toString('base64') };
 }
 
-function unsealed({ $enc }: Sealed, key: Buffer, associated: string): unknown {
+function unsealed({ $enc }: Sealed, key: Buffer, eventId: string, field: string): unknown {
   const bytes = Buffer.from($enc, 'base64');
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES))
-    .setAAD(Buffer.from(associated))
+    .setAAD(Buffer.from(`${eventId}.${field}`))
     .setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
   const text = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]);
-  return fromJson(text.toString('utf8'));
+  return fromJson(text.toString('utf8'), field);
 }
