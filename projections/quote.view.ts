@@ -68,10 +68,15 @@ export const QuoteDestinationOneOf = Type.Union([AccountDestination, UmaAddressD
   discriminator: { propertyName: 'destinationType' },
 });
 
-export const CounterpartyInformation = Type.Record(Type.String(), Type.Unknown(), {
-  $id: 'CounterpartyInformation',
-  description: 'What the other side told of its customer, by `CustomerInfoFieldName`.',
-});
+export const CounterpartyInformation = Type.Object(
+  {},
+  {
+    $id: 'CounterpartyInformation',
+    additionalProperties: true,
+    description:
+      'What the other side told of its customer, by `CustomerInfoFieldName`: any JSON, objects and lists included.',
+  },
+);
 
 export const Quote = Type.Object(
   {

@@ -45,12 +45,30 @@ describe('what the platforms tell each other of their customers', () => {
     expect(quote.body.counterpartyInformation).toEqual(to);
   });
 
+  test('may be objects and lists, for an address is one', async () => {
+    const of = {
+      POSTAL_ADDRESS: { lines: ['1 Main Street', null], floor: 3, country: { code: 'US', isMinor: false } },
+    };
+    answer = 200;
+    expect((await paid('Bob Ng', of)).received).toMatchObject({ status: 'COMPLETED', counterpartyInformation: of });
+    const source = { sourceType: 'ACCOUNT', accountId: (await ada.account('USD')).id };
+    const destination = { destinationType: 'UMA_ADDRESS', umaAddress: ada.umaAddress };
+    const quote = { source, destination, lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 1 };
+    const senderCustomerInfo = { POSTAL_ADDRESS: { a: [{ b: {} }] } };
+    const refused = await platform.api('post', '/quotes').send({ ...quote, senderCustomerInfo });
+    expect(refused.body).toMatchObject({
+      code: 'INVALID_INPUT',
+      details: { errors: [{ field: 'senderCustomerInfo.POSTAL_ADDRESS.a.0.b', constraint: 'TYPE' }] },
+    });
+  });
+
   test('is shown when it was told with the approval', async () => {
     answer = 202;
+    const before = receiver.received.length;
     const bob = await person(other.api, 'Bob Late');
     const id = await pay(platform.api, ada, bob.umaAddress, 1_000);
-    const asked = await receiver.until(2, PENDING);
-    const receiverCustomerInfo = { FULL_NAME: 'Bob Late', keyMinor: '77' };
+    const asked = await receiver.until(before + 1, PENDING);
+    const receiverCustomerInfo = { FULL_NAME: 'Bob Late', keyMinor: '77', FI_ADDRESS: { lines: ['x', { no: 1 }] } };
     const path = `/transactions/${asked.at(-1)!.event.data.id}/approve`;
     await other.api('post', path).send({ receiverCustomerInfo }).expect(200);
     const sent = await reached(platform.api, id, 'COMPLETED', 'FAILED');

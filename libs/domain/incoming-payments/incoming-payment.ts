@@ -131,9 +131,7 @@ export const missingFields = (
   { requestedFields }: Pick<IncomingPaymentState, 'requestedFields'>,
   info: PersonInfo = {},
 ): string[] =>
-  requestedFields
-    .filter(({ name, mandatory }) => mandatory && (info[name] === undefined || info[name] === ''))
-    .map(({ name }) => name);
+  requestedFields.filter(({ name, mandatory }) => mandatory && (info[name] ?? '') === '').map(({ name }) => name);
 
 const approved = (
   { paymentId, subject }: IncomingPaymentState,

@@ -49,7 +49,7 @@ describe('bodies', () => {
         source: { sourceType: 'CASH' },
         addresses: [1, { line1: 'a', country: 'US' }, {}],
         countries: ['US', 'ZZ'],
-        metadata: { list: [] },
+        metadata: { list: [[[[]]]] },
         checked: { digits: '123' },
       }),
     );
@@ -72,7 +72,7 @@ describe('bodies', () => {
       'addresses.2.line1 REQUIRED',
       'addresses.2.country REQUIRED',
       'countries.1 FORMAT',
-      'metadata.list TYPE',
+      'metadata.list.0.0.0 TYPE',
       'checked.digits FORMAT',
     ]);
   });
@@ -89,7 +89,7 @@ describe('bodies', () => {
         address: { line1: 'a', country: 'US', unknown: 1 },
         addresses: [{ line1: 'b', country: 'DE', unknown: 1 }],
         source: { sourceType: 'ACCOUNT', accountId: `InternalAccount:${uuid}A`, unknown: 1 },
-        metadata: { free: 'yes', count: 2 },
+        metadata: { free: 'yes', count: 2, none: null, nested: { list: [true, { text: '' }, []] } },
       }),
     );
     expect(answer.body).toEqual({
@@ -100,7 +100,7 @@ describe('bodies', () => {
         address: { line1: 'a', country: 'US' },
         addresses: [{ line1: 'b', country: 'DE' }],
         source: { sourceType: 'ACCOUNT', accountId: `InternalAccount:${uuid}a` },
-        metadata: { free: 'yes', count: 2 },
+        metadata: { free: 'yes', count: 2, none: null, nested: { list: [true, { text: '' }, []] } },
       },
     });
   });
@@ -168,6 +168,11 @@ describe('bad input', () => {
     ['NUL in a name', '{"metadata":{"a\\u0000b":"x"}}', ['metadata.a\\u0000b PATTERN']],
     ['a lone surrogate', '{"text":"\\ud800"}', ['text FORMAT']],
     [
+      'lone surrogates in names',
+      '{"metadata":{"\\ud800":{"b\\udc00":1}}}',
+      ['metadata.\uFFFD FORMAT', 'metadata.\uFFFD.b\uFFFD FORMAT'],
+    ],
+    [
       'more than a hundred faults',
       `{"a":[${'1e30,'.repeat(200)}1]}`,
       Array(100).fill(expect.stringMatching(/^a\.\d+ /)),
@@ -200,9 +205,9 @@ describe('bad input', () => {
     const answer = await post(
       '/everything',
       '{"text":"abc","integer":1,"__proto__":{"isAdmin":true},"constructor":{"prototype":{"x":1}},' +
-        '"metadata":{"__proto__":{"y":1},"constructor":"z","kept":"k"}}',
+        '"metadata":{"__proto__":{"y":1},"constructor":"z","kept":{"__proto__":[1],"k":[{"prototype":1}]}}}',
     );
-    expect(answer.body).toEqual({ got: { ...VALID, metadata: { kept: 'k' } } });
+    expect(answer.body).toEqual({ got: { ...VALID, metadata: { kept: { k: [{}] } } } });
     expect(({} as Record<string, unknown>).isAdmin).toBeUndefined();
   });
 

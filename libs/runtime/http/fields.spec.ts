@@ -53,10 +53,28 @@ describe('rules', () => {
     ['list', rules.listOf(rules.country(), { min: 1 }), [], ['MIN_LENGTH']],
     ['list', rules.listOf(rules.country(), { max: 1 }), ['US', 'US'], ['MAX_LENGTH']],
     ['list', rules.listOf(rules.country()), ['US', 1], ['1 TYPE']],
-    ['free object', rules.freeObject({ maxKeys: 1 }), { a: 1, b: 2 }, ['MAX_LENGTH']],
-    ['free object', rules.freeObject({ maxLength: 1 }), { a: 'bb', b: true, c: null }, ['a MAX_LENGTH', 'c TYPE']],
+    ['free object', rules.freeObject(), [], ['TYPE']],
+    ['free object', rules.freeObject(), { a: 1.5, b: true, c: null, d: ['x', { e: {} }] }, undefined],
+    ['free object', rules.freeObject(), { a: { b: { c: {} } }, d: [[[]]] }, undefined],
+    ['free object', rules.freeObject(), { a: { b: { c: [{}] } }, d: [[[1, []]]] }, ['a.b.c.0 TYPE', 'd.0.0.1 TYPE']],
   ])('%s: %j, %j', (_, rule, value, expected) => {
     expect(constraints(rule, value)).toEqual(expected);
+  });
+
+  const many = (count: number) => Array.from({ length: count }, (_, i) => i);
+  const named = (length: number) => ({ ['\u{1F600}'.repeat(length)]: 1 });
+  test.each<[string, object, string[] | undefined]>([
+    ['as many entries as may be', { list: many(50), ...many(49) }, undefined],
+    ['too many entries', { ...many(51) }, ['MAX_LENGTH']],
+    ['too many deep inside', { a: [{ ...many(51) }], list: many(51) }, ['a.0 MAX_LENGTH', 'list MAX_LENGTH']],
+    ['the longest name and text', { a: [named(100)], b: ['x'.repeat(1_000)] }, undefined],
+    ['a longer name', { a: [named(101)] }, [`a.0.${Object.keys(named(101))[0]} MAX_LENGTH`]],
+    ['a longer text', { a: ['x'.repeat(1_001)] }, ['a.0 MAX_LENGTH']],
+    ['NUL', { a: { b: '\u0000' } }, ['a.b PATTERN']],
+    ['as long as may be', { a: Array(50).fill('x'.repeat(1_000)), b: Array(49).fill('x'.repeat(1_000)) }, undefined],
+    ['too long in all', { a: Array(50).fill('x'.repeat(1_000)), b: Array(50).fill('x'.repeat(1_000)) }, ['MAX_LENGTH']],
+  ])('a free object: %s', (_, value, expected) => {
+    expect(constraints(rules.freeObject(), value)).toEqual(expected);
   });
 
   test('there are 249 countries', () => {

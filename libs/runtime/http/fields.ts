@@ -97,9 +97,8 @@ export const Email = (options: FieldOptions = {}) => Field(rules.email(), option
 export const PublicId = (type: IdType | IdType[], options: FieldOptions = {}) =>
   Field(rules.publicIdOf(...[type].flat()), options);
 
-/** Free keys with texts, numbers and booleans. */
-export const FreeObject = (options: { maxKeys?: number; maxLength?: number } & FieldOptions = {}) =>
-  Field(rules.freeObject(options), options);
+/** An object of which the client names the members (`freeObject`). */
+export const FreeObject = (options: FieldOptions = {}) => Field(rules.freeObject(), options);
 
 const objectRule: Rule = {
   schema: {},

@@ -97,7 +97,7 @@ export class EverythingBody {
   countries?: string[];
 
   @http.FreeObject({ optional: true })
-  metadata?: Record<string, string>;
+  metadata?: Record<string, unknown>;
 
   @http.Checked(evenDigits, { optional: true, schema: { type: 'object', properties: { digits: { type: 'string' } } } })
   checked?: object;

@@ -48,6 +48,7 @@ function answerTheRest(instance: Express, logger: Logger): void {
 }
 
 export { type Exchange, newExchange } from './exchange.ts';
+export { refuseFields } from './field-errors.ts';
 export * from './fields.ts';
 export type { HealthCheck } from './health.ts';
 export { createLogger, type Logger } from './logging.ts';
@@ -71,4 +72,4 @@ export {
   type Rule,
   text,
 } from './rules.ts';
-export { BodyOneOf, readAs, refuseFields, type Submitted, SubmittedBody, submitted, Validated } from './validation.ts';
+export { BodyOneOf, readAs, type Submitted, SubmittedBody, submitted, Validated } from './validation.ts';

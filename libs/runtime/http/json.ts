@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type FieldError, reject } from '../../kernel/errors.ts';
+import { fieldError, refuseFields } from './field-errors.ts';
 import { join } from './rules.ts';
-import { fieldError, refuseFields } from './validation.ts';
 
 /** How deep objects and lists of a body may be nested, and how many values it may hold in all. */
 export const MAX_DEPTH = 32;
@@ -9,8 +9,8 @@ export const MAX_VALUES = 5_000;
 
 /**
  * Reads a JSON body. Refused, with `400 INVALID_INPUT`: bytes that are not UTF-8, what is not JSON, too deep or too many values,
- * and by field: NUL characters, lone surrogates, numbers that a JavaScript number cannot hold exactly. Keys that reach the
- * prototype of an object are dropped.
+ * and by field: NUL characters and lone surrogates in texts and names, numbers that a JavaScript number cannot hold exactly. Keys that
+ * reach the prototype of an object are dropped.
  */
 export function readJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw reject('INVALID_INPUT', { reason: 'INVALID_UTF8' }, 'The body is not valid UTF-8.');
@@ -31,6 +31,8 @@ function parse(text: string): unknown {
   }
 }
 
+/** Halves of a character without the other one: no UTF-8 holds them, and PostgreSQL takes none. */
+const SURROGATES = /\p{Surrogate}/gu;
 const prototypeKeys = new Set(['__proto__', 'constructor', 'prototype']);
 
 class Inspector {
@@ -59,17 +61,25 @@ class Inspector {
         delete value[key];
         continue;
       }
-      const name = this.escaped ? key.replaceAll('\u0000', '\\u0000') : key;
-      if (name !== key) this.refuse(join(path, name), 'PATTERN', 'must not contain NUL characters in its name');
-      this.inspect(value[key], join(path, name), depth + 1);
+      this.inspect(value[key], join(path, this.escaped ? this.inspectName(key, path) : key), depth + 1);
     }
+  }
+
+  /** A name that may stand in a path, whatever it was. */
+  private inspectName(key: string, path: string): string {
+    const name = key.replaceAll('\u0000', '\\u0000').replace(SURROGATES, '\uFFFD');
+    if (key.includes('\u0000')) {
+      this.refuse(join(path, name), 'PATTERN', 'must not contain NUL characters in its name');
+    } else if (name !== key) this.refuse(join(path, name), 'FORMAT', 'must have a name of well-formed Unicode');
+    return name;
   }
 
   private inspectText(value: string, path: string): void {
     if (value.startsWith(ROUNDED)) this.refuse(path, 'TYPE', 'has more digits than a number can hold exactly');
     else if (this.escaped && value.includes('\u0000')) {
       this.refuse(path, 'PATTERN', 'must not contain NUL characters', { pattern: '^[^\\u0000]*$' });
-    } else if (this.escaped && /\p{Surrogate}/u.test(value)) this.refuse(path, 'FORMAT', 'must be well-formed Unicode');
+    } else if (this.escaped && value.search(SURROGATES) >= 0)
+      this.refuse(path, 'FORMAT', 'must be well-formed Unicode');
   }
 
   private inspectNumber(value: number, path: string): void {

@@ -1,7 +1,7 @@
 import { errorCatalogue } from '../../kernel/errors.ts';
 import { type OpenApiDocument } from './openapi.ts';
 import { type ErrorStatus } from './operation.ts';
-import { type JsonSchema } from './rules.ts';
+import { freeValueSchema, type JsonSchema } from './rules.ts';
 
 const statuses = [...new Set(errorCatalogue().map(({ status }) => status))].sort() as ErrorStatus[];
 
@@ -34,6 +34,7 @@ export function sharedComponents(schemas: Record<string, JsonSchema>): OpenApiDo
     responses: Object.fromEntries(statuses.map((status) => [`Error${status}`, errorResponse(status)])),
     schemas: {
       FieldError: fieldErrorSchema,
+      FreeValue: freeValueSchema,
       ...Object.fromEntries(statuses.map((status) => [`Error${status}`, errorSchema(status)])),
       ...schemas,
     },

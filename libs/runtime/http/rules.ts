@@ -204,34 +204,57 @@ export function publicIdOf(...types: IdType[]): Rule {
   };
 }
 
-/** The longest name of an entry of a free object, in characters. */
-const MAX_KEY = 100;
+/** Bounds of a free object: levels of objects and lists, itself included; entries of each of them; characters. */
+const FREE = { levels: 4, entries: 50, name: 100, text: 1_000, json: 100_000 } as const;
 
-/** An object with free keys whose values are texts, numbers or booleans. Keys that name JavaScript internals are dropped. */
-export function freeObject({ maxKeys = 50, maxLength = 1_000 }: { maxKeys?: number; maxLength?: number } = {}): Rule {
-  return {
-    schema: {
-      type: 'object',
-      maxProperties: maxKeys,
-      propertyNames: { maxLength: MAX_KEY },
-      additionalProperties: { type: ['string', 'number', 'boolean'], maxLength },
-    },
-    check(value) {
-      if (!isObject(value)) return one('TYPE', 'must be an object');
-      const entries = Object.entries(value);
-      if (entries.length > maxKeys)
-        return one('MAX_LENGTH', `must have at most ${maxKeys} entries`, { maxLength: maxKeys });
-      const faults = entries.flatMap(([key, entry]): Fault[] => {
-        if (key.length > MAX_KEY)
-          return [{ at: key, constraint: 'MAX_LENGTH', says: 'has a name that is too long', maxLength: MAX_KEY }];
-        if (typeof entry === 'number' || typeof entry === 'boolean') return [];
-        if (typeof entry !== 'string')
-          return [{ at: key, constraint: 'TYPE', says: 'must be a string, a number or a boolean' }];
-        return (text({ max: maxLength }).check(entry, value) ?? []).map((fault) => ({ ...fault, at: key }));
-      });
-      return faults.length > 0 ? faults : undefined;
-    },
-  };
+const freeValue = { $ref: '#/components/schemas/FreeValue' };
+const freeEntries = {
+  maxProperties: FREE.entries,
+  propertyNames: { maxLength: FREE.name },
+  additionalProperties: freeValue,
+};
+
+/** The schema component that free objects refer to. */
+export const freeValueSchema: JsonSchema = {
+  type: ['string', 'number', 'boolean', 'object', 'array', 'null'],
+  maxLength: FREE.text,
+  ...freeEntries,
+  maxItems: FREE.entries,
+  items: freeValue,
+  description: `Anything: objects and lists ${FREE.levels} levels deep, ${FREE.json} characters as JSON in all.`,
+};
+
+/** An object whose names and values are the client's: texts, numbers, booleans, null, and objects and lists of them, within bounds. */
+export const freeObject = (): Rule => ({
+  schema: { type: 'object', ...freeEntries },
+  check(value) {
+    if (!isObject(value)) return one('TYPE', 'must be an object');
+    const faults = freeFaults(value, 1);
+    if (faults.length > 0) return faults;
+    const isLong = JSON.stringify(value).length > FREE.json;
+    return isLong
+      ? one('MAX_LENGTH', `must have at most ${FREE.json} characters as JSON`, { maxLength: FREE.json })
+      : undefined;
+  },
+});
+
+const freeName = text({ max: FREE.name });
+const freeText = text({ max: FREE.text });
+
+function freeFaults(value: unknown, level: number): Fault[] {
+  if (typeof value === 'string') return freeText.check(value, {}) ?? [];
+  if (typeof value !== 'object' || value === null) return [];
+  if (level > FREE.levels) return one('TYPE', `must be no object or list: there are ${FREE.levels} levels at most`);
+  const entries = Object.entries(value);
+  if (entries.length > FREE.entries) {
+    return one('MAX_LENGTH', `must have at most ${FREE.entries} entries`, { maxLength: FREE.entries });
+  }
+  return entries.flatMap(([name, entry]) => {
+    const isNamed = !freeName.check(name, {});
+    const tooLong = one('MAX_LENGTH', 'has a name that is too long', { maxLength: FREE.name });
+    const faults = isNamed ? freeFaults(entry, level + 1) : tooLong;
+    return faults.map((fault) => ({ ...fault, at: join(name, fault.at) }));
+  });
 }
 
 /** A list whose elements follow a rule. */

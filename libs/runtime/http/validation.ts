@@ -2,13 +2,10 @@ import { type ArgumentMetadata, Body, type PipeTransform } from '@nestjs/common'
 import { ApiBody, ApiExtraModels, getSchemaPath } from '@nestjs/swagger';
 import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage, type ValidationError, validateSync } from 'class-validator';
-import { type FieldError, Rejection, reject, rejectFields, together } from '../../kernel/errors.ts';
+import { type FieldError, Rejection, reject, together } from '../../kernel/errors.ts';
+import { fieldError, refuseFields } from './field-errors.ts';
 import { type BodyClass, faultsOf, oneOfSchema, variantOf, variantRule } from './fields.ts';
-import { type Fault, isObject, join } from './rules.ts';
-
-/** How many field errors one answer lists at most, and how long the path of one may be. */
-const MAX_ERRORS = 100;
-const MAX_PATH = 200;
+import { isObject, join } from './rules.ts';
 
 const plainTypes: unknown[] = [undefined, Object, String, Number, Boolean, Array, Buffer];
 
@@ -84,19 +81,6 @@ export const SubmittedBody =
     ApiBody({ type })(target, key!, Object.getOwnPropertyDescriptor(target, key!)!);
     Body({ transform: (value: unknown) => submitted(type, value) })(target, key, index);
   };
-
-/** Throws the rejection for these errors, if there is any; lists the first hundred. */
-export function refuseFields(errors: FieldError[]): void {
-  if (errors.length > 0) throw rejectFields(errors.slice(0, MAX_ERRORS));
-}
-
-/** The sentence and the members of a field error. */
-export function fieldError(path: string, { at, says, message, ...fault }: Fault): FieldError {
-  const whole = join(path, at);
-  const field = whole.length > MAX_PATH ? `${whole.slice(0, MAX_PATH)}…` : whole;
-  const { constraint, ...more } = fault;
-  return { field, constraint, message: message ?? `${field} ${says}.`, ...more };
-}
 
 /** class-validator goes through the rules of every class for each object it validates; those of one class never change. */
 function rememberRules(): void {

@@ -150,7 +150,7 @@ export class QuoteBody {
   scaFactor?: string;
 
   @FreeObject({ optional: true })
-  senderCustomerInfo?: Record<string, string | number | boolean>;
+  senderCustomerInfo?: Record<string, unknown>;
 }
 
 export class ExecuteQuoteBody {

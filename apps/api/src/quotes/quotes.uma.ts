@@ -62,4 +62,4 @@ export async function umaDestination(
   return { kind: 'UMA', accountId: '', currency, uma };
 }
 
-const isTold = (value: unknown): boolean => value !== undefined && value !== '';
+const isTold = (value: unknown): boolean => (value ?? '') !== '';

@@ -2,7 +2,7 @@ import { FreeObject, Text } from '../../../../libs/runtime/http/index.ts';
 
 export class ApprovePaymentRequest {
   @FreeObject({ optional: true, description: 'What the sender asked to know, by `CustomerInfoFieldName`.' })
-  receiverCustomerInfo?: Record<string, string | number | boolean>;
+  receiverCustomerInfo?: Record<string, unknown>;
 }
 
 export class RejectPaymentRequest {
