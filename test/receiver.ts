@@ -11,8 +11,8 @@ export interface Received {
   event: { id: string; type: string; timestamp: string; sequence: number; data: Record<string, unknown> };
 }
 
-/** What a receiver answers: a status, one with a JSON body, or `hang` for never. */
-export type Answer = number | 'hang' | { status: number; body: object };
+/** What a receiver answers: a status, one with a body as JSON or as text, or `hang` for never. */
+export type Answer = number | 'hang' | { status: number; body: object | string };
 
 export interface Receiver {
   url: string;
@@ -39,7 +39,8 @@ export async function startReceiver(
     arrived();
     const said = await answering;
     if (typeof said === 'object') {
-      response.writeHead(said.status, { 'content-type': 'application/json' }).end(JSON.stringify(said.body));
+      const text = typeof said.body === 'string' ? said.body : JSON.stringify(said.body);
+      response.writeHead(said.status, { 'content-type': 'application/json' }).end(text);
       return;
     }
     const status = said;

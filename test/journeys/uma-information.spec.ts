@@ -74,4 +74,27 @@ describe('what the platforms tell each other of their customers', () => {
     const sent = await reached(platform.api, id, 'COMPLETED', 'FAILED');
     expect(sent).toMatchObject({ status: 'COMPLETED', counterpartyInformation: receiverCustomerInfo });
   });
+
+  test.each([
+    ['NUL', '{"A":"a\\u0000b"}'],
+    ['a lone surrogate', '{"a\\ud800":"b"}'],
+    ['thousands of levels', `{"A":${'['.repeat(30_000)}${']'.repeat(30_000)}}`],
+  ])('is not taken from an answer that cannot be used: %s', async (name, info) => {
+    answer = { status: 200, body: `{"receiverCustomerInfo":${info}}` };
+    const { sent, received, asked } = await paid(`Bob ${name}`);
+    expect(received).toMatchObject({ status: 'FAILED', failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR' });
+    expect(sent).toMatchObject({ status: 'FAILED', failureReason: 'COUNTERPARTY_POST_TX_FAILED' });
+    expect(sent.counterpartyInformation).toBeUndefined();
+    const { body } = await other.api('get', `/webhooks/deliveries?resource=${received.id}`).expect(200);
+    const delivery = body.data.find(({ id }: { id: string }) => id === asked!.event.id);
+    expect(delivery.attempts).toEqual([
+      {
+        number: 1,
+        attemptedAt: expect.any(String),
+        responseStatus: 200,
+        durationMs: expect.any(Number),
+        error: 'UNUSABLE: The answer does not say what it decides in a way that can be used.',
+      },
+    ]);
+  });
 });

@@ -15,11 +15,12 @@ import type { Engine } from '../../shared/engine.ts';
 import { RESENT } from '../../shared/resent-webhooks.ts';
 import { serviceKeys } from '../../shared/service-keys.ts';
 import { secretsAt, webhookSecretsOf } from '../../shared/webhook-secrets.ts';
+import { approvalAnswer, isDecisive } from './approval-answer.ts';
 
 /** How long a platform has to answer, and to decide after it has only acknowledged (facts §3 and §16). */
 const DECISION_MS = 5_000;
-const REASON_LENGTH = 1_000;
 const EXCERPT_LENGTH = 1_024;
+const UNUSABLE = 'UNUSABLE: The answer does not say what it decides in a way that can be used.';
 
 type ApprovalEngine = Pick<Engine, 'pool' | 'store' | 'codec' | 'clock' | 'writePath' | 'keyFor'>;
 
@@ -55,7 +56,7 @@ export function approvalCall(engine: ApprovalEngine, options: { allowPrivateTarg
         privateKey: keyOf(environment),
       });
       const result = await sent(sender, { url, headers, body });
-      const answer = answerOf(result, timestamp(engine.clock.nowMs(tenant) + DECISION_MS));
+      const answer = approvalAnswer(result, timestamp(engine.clock.nowMs(tenant) + DECISION_MS));
       await record(engine, { id: webhook.id, announcement, event, body, result, answer, nowMs: engine.clock.nowMs() });
       return answer;
     },
@@ -82,38 +83,6 @@ async function sent(sender: Sender, request: Parameters<Sender['send']>[0]): Pro
   return result;
 }
 
-function answerOf(result: SendResult, until: string): ApprovalAnswer {
-  if (result.outcome === 'failed') return { outcome: result.reason === 'TIMEOUT' ? 'TIMED_OUT' : 'ERROR' };
-  const { status, bodyText } = result;
-  const said = objectIn(bodyText);
-  if (status === 200) {
-    const info = said.receiverCustomerInfo;
-    return { outcome: 'APPROVED', ...(isObject(info) && { receiverCustomerInfo: info }) };
-  }
-  if (status === 403) {
-    const reason = typeof said.reason === 'string' ? said.reason : said.message;
-    return { outcome: 'REJECTED', ...(typeof reason === 'string' && { reason: reason.slice(0, REASON_LENGTH) }) };
-  }
-  if (status === 422) {
-    const names = Array.isArray(said.requiredFields) ? said.requiredFields : [];
-    return { outcome: 'INSUFFICIENT', requiredFields: names.filter((name) => typeof name === 'string').slice(0, 100) };
-  }
-  return (status > 200 && status < 300) || status === 409 ? { outcome: 'ACKNOWLEDGED', until } : { outcome: 'ERROR' };
-}
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** What an answer's body says; nothing where it is no JSON object. */
-function objectIn(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
-}
-
 interface Attempt {
   id: string;
   announcement: Announcement;
@@ -124,13 +93,13 @@ interface Attempt {
   nowMs: number;
 }
 
-/** The webhook with its attempt among the deliveries. Of an approval's answer nothing is kept there: it may tell of a person. */
+/** The webhook with its attempt among the deliveries. What an approval says is not kept there: it may tell of a person. */
 async function record({ pool }: ApprovalEngine, attempt: Attempt): Promise<void> {
   const { id, announcement, event, body, result, answer, nowMs } = attempt;
   const { platform: owner, environment } = event.meta.tenant;
   const isAnswered = result.outcome === 'answered';
   const isDelivered = isAnswered && answer.outcome !== 'ERROR';
-  const excerpt = isAnswered && answer.outcome !== 'APPROVED' ? result.bodyText.slice(0, EXCERPT_LENGTH) : '';
+  const excerpt = isAnswered && result.status !== 200 ? result.bodyText.slice(0, EXCERPT_LENGTH) : '';
   await pool.query({
     name: 'record_approval_webhook',
     text: `WITH webhook AS (
@@ -165,10 +134,15 @@ async function record({ pool }: ApprovalEngine, attempt: Attempt): Promise<void>
       isDelivered ? 0 : 1,
       new Date(nowMs),
       isAnswered ? result.status : null,
-      isAnswered ? null : `${result.reason}: ${result.message}`,
+      errorOf(result, answer),
       result.durationMs,
       excerpt || null,
       RESENT,
     ],
   });
+}
+
+function errorOf(result: SendResult, { outcome }: ApprovalAnswer): string | null {
+  if (result.outcome === 'failed') return `${result.reason}: ${result.message}`;
+  return outcome === 'ERROR' && isDecisive(result.status) ? UNUSABLE : null;
 }

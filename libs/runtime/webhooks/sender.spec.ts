@@ -41,6 +41,7 @@ function plain({ durationMs, ...result }: SendResult) {
 const answered = (status: number, bodyText = '', isTruncated = false) => ({
   outcome: 'answered',
   status,
+  body: expect.any(Buffer),
   bodyText,
   isTruncated,
 });

@@ -14,11 +14,12 @@ export type SendFailure =
   | 'CLOSED';
 
 /**
- * What came of one attempt. The status line is the answer, redirects included: they are not followed. `bodyText` is an
- * excerpt for the record; a body that is longer, slower than the deadline or broken off is cut and marked `isTruncated`.
+ * What came of one attempt. The status line is the answer, redirects included: they are not followed. `body` are the bytes as they
+ * came, `bodyText` is what of them can be recorded; a body that is longer, slower than the deadline or broken off is cut and marked
+ * `isTruncated`.
  */
 export type SendResult =
-  | { outcome: 'answered'; status: number; bodyText: string; isTruncated: boolean; durationMs: number }
+  | { outcome: 'answered'; status: number; body: Buffer; bodyText: string; isTruncated: boolean; durationMs: number }
   | { outcome: 'failed'; reason: SendFailure; message: string; durationMs: number };
 
 export interface SenderOptions {
@@ -164,8 +165,9 @@ class Attempt implements Dispatcher.DispatchHandler {
     clearTimeout(this.deadline);
     const durationMs = Math.round(performance.now() - this.startedAt);
     if (this.status !== undefined) {
-      const bodyText = textOf(this.chunks);
-      this.settle({ outcome: 'answered', status: this.status, bodyText, isTruncated, durationMs });
+      const body = Buffer.concat(this.chunks);
+      const { status } = this;
+      this.settle({ outcome: 'answered', status, body, bodyText: textOf(body), isTruncated, durationMs });
       return;
     }
     const message = code && code !== reason ? `${SENTENCES[reason]} (${code})` : SENTENCES[reason];
@@ -174,8 +176,8 @@ class Attempt implements Dispatcher.DispatchHandler {
 }
 
 /** UTF-8 text that can be stored: Postgres takes no NUL. */
-function textOf(chunks: Buffer[]): string {
-  return Buffer.concat(chunks).toString('utf8').replaceAll('\u0000', '\uFFFD');
+function textOf(body: Buffer): string {
+  return body.toString('utf8').replaceAll('\u0000', '\uFFFD');
 }
 
 const FAILURES: [pattern: RegExp, failure: SendFailure][] = [
