@@ -11,6 +11,7 @@ import { payments } from '../../projections/payments.ts';
 import { sweeps } from '../../projections/sweeps.ts';
 import type { Engine } from './engine.ts';
 import { eraseFromInvitations } from './erase-invitations.ts';
+import { blankFields, idsWhere } from './erase-states.ts';
 
 /** What an erasure took away beside the key. */
 export interface Erasure {
@@ -28,6 +29,9 @@ export interface Erasure {
 
 const PATIENCE_MS = 30_000;
 
+/** Phases of payments that go on no more. */
+const ended = ['DONE', 'EXPIRED', 'REFUSED'];
+
 /** What rows of payments hold in clear of the people who pay and are paid. */
 const textsOfPayments = [
   ...paymentTexts,
@@ -36,6 +40,9 @@ const textsOfPayments = [
   'receiverCustomerInfo',
   'rejectionReason',
 ];
+
+/** What rows of rule-based accounts hold. */
+const textsOfAccounts = ['label', 'description', 'remittanceInformation'];
 
 /**
  * Erases the personal data of a deleted customer for good: records `PersonErased`, destroys the key, waits until the read models have
@@ -78,14 +85,11 @@ export async function eraseCustomer(engine: Engine, tenant: Tenant, customerId: 
 }
 
 /** A payment that goes on would be announced, and its row written, with what is to go. */
-async function refuseWhileMoneyMoves({ pool }: Engine, tenant: Tenant, customerId: string): Promise<void> {
-  const { rows } = await pool.query<{ id: string }>(
-    `SELECT id FROM ${payments.name} WHERE customer = $1 AND platform = $2 AND environment = $3
-        AND state::json->>'phase' NOT IN ('DONE', 'EXPIRED', 'REFUSED') LIMIT 10`,
-    [customerId, tenant.platform, tenant.environment],
-  );
-  if (rows.length === 0) return;
-  const transactions = rows.map(({ id }) => publicId('Transaction', id));
+async function refuseWhileMoneyMoves(engine: Engine, tenant: Tenant, customerId: string): Promise<void> {
+  const held = { table: payments, tenant, customerId };
+  const ids = await idsWhere(engine, held, ({ phase }) => !ended.includes(String(phase)), 10);
+  if (ids.length === 0) return;
+  const transactions = ids.map((id) => publicId('Transaction', id));
   throw reject('CONFLICT', { reason: 'PAYMENTS_UNDER_WAY', transactions }, 'Payments of the customer are under way.');
 }
 
@@ -116,10 +120,11 @@ async function projected({ readModel }: Engine, tenant: Tenant, position: number
  * sent any more.
  */
 async function purge(
-  { pool }: Engine,
+  engine: Engine,
   tenant: Tenant,
   erased: { customerId: string; streams: string[]; invitations: string[] },
 ) {
+  const { pool } = engine;
   const { customerId, streams } = erased;
   const answers = await pool.query('DELETE FROM keyed_answers WHERE stream = ANY($1)', [streams]);
   await pool.query('DELETE FROM snapshots WHERE stream = ANY($1)', [streams]);
@@ -133,15 +138,7 @@ async function purge(
       erased.invitations.map((code) => publicId('Invitation', code)),
     ],
   );
-  const texts = await pool.query(
-    `UPDATE ${payments.name} SET state = (state::jsonb - $4::text[])::text
-      WHERE customer = $1 AND platform = $2 AND environment = $3 AND state::jsonb ?| $4::text[]`,
-    [customerId, tenant.platform, tenant.environment, textsOfPayments],
-  );
-  await pool.query(
-    `UPDATE ${internalAccounts.name} SET state = (state::jsonb - 'label' - 'description' - 'remittanceInformation')::text
-      WHERE customer = $1 AND type = 'RULE_BASED' AND platform = $2 AND environment = $3`,
-    [customerId, tenant.platform, tenant.environment],
-  );
-  return { payments: texts.rowCount ?? 0, answers: answers.rowCount ?? 0, webhooks: webhooks.rowCount ?? 0 };
+  const texts = await blankFields(engine, { table: payments, tenant, customerId }, textsOfPayments);
+  await blankFields(engine, { table: internalAccounts, tenant, customerId }, textsOfAccounts);
+  return { payments: texts, answers: answers.rowCount ?? 0, webhooks: webhooks.rowCount ?? 0 };
 }

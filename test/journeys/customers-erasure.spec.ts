@@ -128,6 +128,31 @@ describe('erasing a person', () => {
     await platform.api('delete', `/customers/${id}`).expect(410);
   });
 
+  test('reads rows that PostgreSQL cannot: NUL and lone surrogates in what was stored of a payment', async () => {
+    const id = await zebediah();
+    const account = `InternalAccount:${customerAccountId(uuidOf(id), 'USD')}`;
+    await platform.api('post', `/sandbox/internal-accounts/${account}/fund`).send({ amount: 1 }).expect(200);
+    const own = await platform.api('get', '/platform/internal-accounts?currency=USD').expect(200);
+    const destination = { destinationType: 'ACCOUNT', accountId: own.body.data[0].id };
+    const source = { sourceType: 'ACCOUNT', accountId: account };
+    const quote = { source, destination, lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 1 };
+    await platform
+      .api('post', '/quotes')
+      .send({ ...quote, immediatelyExecute: true })
+      .expect(201);
+    await platform.api('delete', `/customers/${id}`).expect(200);
+    const { rows } = await platform.engine.pool.query<{ id: string; state: string }>(
+      `UPDATE payments SET state = left(state, -1) || $2 WHERE customer = $1 AND type = 'OUTGOING' RETURNING id, state`,
+      [uuidOf(id), ',"receiverCustomerInfo":{"Z\\ud800":"Quux\\u0000"},"kept\\ud800":"\\u0000"}'],
+    );
+    expect(rows).toHaveLength(1);
+    expect(await erase(id)).toMatchObject({ payments: 1 });
+    const after = await platform.engine.pool.query('SELECT state FROM payments WHERE id = $1', [rows[0]!.id]);
+    const { receiverCustomerInfo, ...rest } = JSON.parse(rows[0]!.state);
+    expect(receiverCustomerInfo).toEqual({ 'Z\ud800': 'Quux\u0000' });
+    expect(JSON.parse(after.rows[0]!.state)).toEqual(rest);
+  });
+
   test('is refused for a customer that was not deleted, that is unknown or another platform’s', async () => {
     const id = await zebediah();
     await expect(erase(id)).rejects.toMatchObject({ code: 'CONFLICT', details: { reason: 'NOT_DELETED' } });

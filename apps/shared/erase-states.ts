@@ -1,0 +1,83 @@
+import type { Tenant } from '../../libs/kernel/messages.ts';
+import type { AnyProjection } from '../../libs/kernel/projection.ts';
+import type { Engine } from './engine.ts';
+
+/** Whose rows of which table are meant. */
+export interface Held {
+  table: AnyProjection;
+  tenant: Tenant;
+  customerId: string;
+}
+
+interface StateRow {
+  id: string;
+  /** JSON. PostgreSQL reads none that holds NUL or lone surrogates, so it is read and edited here. */
+  state: string;
+}
+
+/** How many states are in memory at a time. */
+const BATCH = 500;
+
+async function* batches({ pool }: Pick<Engine, 'pool'>, { table, tenant, customerId }: Held): AsyncGenerator<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `SELECT id FROM ${table.name} WHERE customer = $1 AND platform = $2 AND environment = $3`,
+    [customerId, tenant.platform, tenant.environment],
+  );
+  const ids = rows.map(({ id }) => id);
+  while (ids.length > 0) yield ids.splice(0, BATCH);
+}
+
+async function read({ pool }: Pick<Engine, 'pool'>, { table }: Held, ids: string[]): Promise<StateRow[]> {
+  const { rows } = await pool.query<StateRow>(`SELECT id, state FROM ${table.name} WHERE id = ANY($1)`, [ids]);
+  return rows;
+}
+
+/** The ids of the customer's rows whose state satisfies; `limit` of them at most. */
+export async function idsWhere(
+  engine: Pick<Engine, 'pool'>,
+  held: Held,
+  satisfies: (state: Record<string, unknown>) => boolean,
+  limit: number,
+): Promise<string[]> {
+  const found: string[] = [];
+  for await (const ids of batches(engine, held)) {
+    for (const { id, state } of await read(engine, held, ids)) if (satisfies(JSON.parse(state))) found.push(id);
+    if (found.length >= limit) break;
+  }
+  return found.slice(0, limit);
+}
+
+/** Takes these fields out of the states of the customer's rows; answers how many rows had any. A row that is written meanwhile is read again. */
+export async function blankFields(
+  engine: Pick<Engine, 'pool'>,
+  held: Held,
+  fields: readonly string[],
+): Promise<number> {
+  let blanked = 0;
+  for await (const ids of batches(engine, held)) {
+    for (;;) {
+      const edited = (await read(engine, held, ids)).flatMap((row) => {
+        const blank = without(row.state, fields);
+        return blank === undefined ? [] : [{ ...row, blank }];
+      });
+      if (edited.length === 0) break;
+      const { rowCount } = await engine.pool.query(
+        `UPDATE ${held.table.name} held SET state = edited.blank
+           FROM unnest($1::text[], $2::text[], $3::text[]) AS edited(id, state, blank)
+          WHERE held.id = edited.id AND held.state = edited.state`,
+        [edited.map(({ id }) => id), edited.map(({ state }) => state), edited.map(({ blank }) => blank)],
+      );
+      blanked += rowCount ?? 0;
+    }
+  }
+  return blanked;
+}
+
+/** The state without the fields; undefined when it has none of them. */
+function without(text: string, fields: readonly string[]): string | undefined {
+  const state = JSON.parse(text) as Record<string, unknown>;
+  const present = fields.filter((field) => Object.hasOwn(state, field));
+  if (present.length === 0) return undefined;
+  for (const field of present) delete state[field];
+  return JSON.stringify(state);
+}
