@@ -50,9 +50,9 @@ function worker(options: Partial<ProcessRunnerOptions> = {}) {
 }
 
 /** Begins so many things, each a stream of its own; answers their ids. */
-async function begin(count: number): Promise<string[]> {
+async function begin(count: number, platform = 'p'): Promise<string[]> {
   const ids = Array.from({ length: count }, () => randomUUID());
-  const metadata = JSON.stringify({ platform: 'p', environment: 'sandbox', correlationId: 'c' });
+  const metadata = JSON.stringify({ platform, environment: 'sandbox', correlationId: 'c' });
   const append = (id: string) => ({
     stream: `thing-${id}`,
     expectedRevision: -1,
@@ -165,7 +165,8 @@ describe('what is not done', () => {
 
   test("when its worker is stopped is the next one's, however much of it there is", async () => {
     const tried: string[] = [];
-    const first = worker({ ...failing(tried), limit: 3 });
+    const shares = { doing: { all: 3, each: 3 }, waiting: { all: 10, each: 1 } };
+    const first = worker({ ...failing(tried), shares });
     await first.runner.start();
     await eventually(held, (count) => count === 8);
     const ids = await begin(5);
@@ -275,4 +276,76 @@ test('one that was stopped is replaced, and moves no checkpoint when it continue
   expect(rows).toEqual([{ held: 8 }]);
   await other.runner.stop();
   expect(await checkpoints()).toEqual(Array(8).fill(32));
+});
+
+describe('work that takes long holds up its own platform only', () => {
+  const shares = { doing: { all: 8, each: 2 }, waiting: { all: 6, each: 3 } };
+
+  /** A worker whose work for some streams hangs until it is let go. */
+  function hanging() {
+    const hung = new Map<string, () => void>();
+    const slow = new Set<string>();
+    const { runner, driven } = worker({
+      shares,
+      limit: 5,
+      driver: {
+        drive: async (_: AnyProcess, id: string) => {
+          driven.push(id);
+          if (slow.has(id)) await new Promise<void>((resolve) => hung.set(id, resolve));
+        },
+      } as unknown as Driver,
+    });
+    return { runner, driven, hung, slow };
+  }
+
+  test('and everything of it is done in the end', async () => {
+    const { runner, driven, hung, slow } = hanging();
+    const waiting = await begin(40, 'slow');
+    for (const id of waiting) slow.add(id);
+    await runner.start();
+    await eventually(
+      async () => hung.size,
+      (count) => count === 2,
+    );
+    const quick = await begin(20, 'quick');
+    await eventually(
+      async () => quick.filter((id) => driven.includes(id)).length,
+      (count) => count === 20,
+    );
+    expect([driven.length, hung.size, runner.inHand]).toEqual([22, 2, 5]);
+    slow.clear();
+    for (const letGo of hung.values()) letGo();
+    await eventually(
+      async () => driven.length,
+      (count) => count === 60,
+    );
+    await runner.stop();
+    expect([sorted(driven), await checkpoints()]).toEqual([sorted([...waiting, ...quick]), Array(8).fill(120)]);
+  });
+
+  test('and no checkpoint passes what waits, or was passed over for want of room', async () => {
+    const { runner, driven, hung, slow } = hanging();
+    const waiting = await begin(40, 'slow');
+    for (const id of waiting) slow.add(id);
+    await runner.start();
+    await eventually(
+      async () => hung.size,
+      (count) => count === 2,
+    );
+    await begin(20, 'quick');
+    await eventually(
+      async () => driven.length,
+      (count) => count === 22,
+    );
+    const stopped = runner.stop();
+    for (const letGo of hung.values()) letGo();
+    await stopped;
+    const next = worker();
+    await next.runner.start();
+    await eventually(checkpoints, (all) => all.every((position) => position === 120));
+    const done = waiting.filter((id) => hung.has(id));
+    expect(sorted([...new Set([...done, ...next.driven])].filter((id) => waiting.includes(id)))).toEqual(
+      sorted(waiting),
+    );
+  });
 });

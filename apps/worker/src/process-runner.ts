@@ -8,6 +8,7 @@ import { streamIdOf, type Tenant } from '../../../libs/kernel/messages.ts';
 import type { AnyProcess } from '../../../libs/kernel/process.ts';
 import type { Calls, Driver } from '../../../libs/runtime/drive.ts';
 import type { DeadLetter } from './dead-letters.ts';
+import { type ShareLimits, Shares } from './shares.ts';
 
 export interface ProcessRunnerOptions {
   store: EventStore;
@@ -21,7 +22,10 @@ export interface ProcessRunnerOptions {
   log: (level: 'info' | 'warn' | 'error', message: string, error?: unknown) => void;
   /** Told whenever work has to be tried again. */
   retried?: () => void;
+  /** How many events are read at a time. */
   limit?: number;
+  /** How much of each platform's work is done at a time; for tests. */
+  shares?: ShareLimits;
   /** How often work is tried before it is parked; about an hour and a half when absent. */
   tries?: number;
   /** Times of the leases; for tests. */
@@ -56,6 +60,8 @@ interface Shard {
   saved: number;
   /** The work at what is neither done nor parked, by position. Work that was left stays here: the checkpoint does not pass it. */
   inHand: Map<number, Promise<void>>;
+  /** Platforms whose events found no room (`Shares`), each with the position after which they are still to be taken. */
+  behind: Map<string, number>;
   /** Raised when the shard is to be another worker's: what fails from then on is left to that one. */
   leaving: AbortController;
 }
@@ -63,13 +69,15 @@ interface Shard {
 /**
  * Follows the log and drives every process whose stream has something to do. Any number of workers may do it at once: each looks at the
  * streams of the shards that it holds. A shard's checkpoint is the position before its oldest event that is neither done nor parked, so
- * that nothing is forgotten by a crash, nor by leaving a shard to another worker; what is driven twice happens once.
+ * that nothing is forgotten by a crash, nor by leaving a shard to another worker; what is driven twice happens once. Of a platform's
+ * events so many are in hand at most (`Shares`): those beyond are passed over, and looked for again when there is room.
  */
 export class ProcessRunner {
   private readonly options: ProcessRunnerOptions;
   private readonly byType = new Map<string, AnyProcess[]>();
   private readonly sharing: Shards;
   private readonly shards = new Map<number, Shard>();
+  private readonly shares: Shares;
   private running = false;
   private loop: Promise<void> | undefined;
   private unsubscribe: (() => Promise<void>) | undefined;
@@ -82,6 +90,7 @@ export class ProcessRunner {
 
   constructor(options: ProcessRunnerOptions) {
     this.options = options;
+    this.shares = new Shares(() => this.nudge(), options.shares);
     for (const process of options.processes) {
       for (const type of process.startsOn) this.byType.set(type, [...(this.byType.get(type) ?? []), process]);
     }
@@ -129,7 +138,15 @@ export class ProcessRunner {
     );
     const position = Number(rows[0]?.position ?? 0);
     const leaving = new AbortController();
-    this.shards.set(number, { checkpoint, lease, seen: position, saved: -1, inHand: new Map(), leaving });
+    this.shards.set(number, {
+      checkpoint,
+      lease,
+      seen: position,
+      saved: -1,
+      inHand: new Map(),
+      behind: new Map(),
+      leaving,
+    });
     this.nudge();
   }
 
@@ -170,17 +187,14 @@ export class ProcessRunner {
     const types = [...this.byType.keys()];
     const { limit = 500, store } = this.options;
     while (this.running) {
-      const inHand = [...this.shards.values()].flatMap((shard) => [...shard.inHand.values()]);
-      if (inHand.length >= limit) {
-        await Promise.race(inHand);
-        continue;
-      }
       this.isWoken = false;
-      const looked = this.shards.size === 0 ? NOTHING : await this.look(store, limit - inHand.length, types);
-      const { found, passed } = looked;
+      const looked = this.shards.size === 0 ? NOTHING : await this.look(store, limit, types);
+      const lookedBack = await this.lookBack(store, limit, types);
+      const found = looked.found + lookedBack.found;
+      const isAtEnd = found === 0 && looked.passed < limit && lookedBack.passed < limit;
       this.failure = undefined;
       if (Date.now() - this.savedAt >= CHECKPOINT_MS) await this.save([...this.shards.values()]);
-      if (found === 0 && passed < limit && !this.isWoken) await this.sleep(POLL_MS);
+      if (isAtEnd && !this.isWoken) await this.sleep(POLL_MS);
       const gatherMs = found >= BUSY.events ? BUSY.gatherMs : GATHER_MS;
       if (found < limit && this.running) await new Promise((resolve) => setTimeout(resolve, gatherMs));
     }
@@ -200,11 +214,42 @@ export class ProcessRunner {
     return { found: events.length, passed: upTo - from };
   }
 
-  private take({ inHand, leaving }: Shard, event: LoggedEvent): void {
+  /** Takes what found no room before, of the platforms that have room again. */
+  private async lookBack(store: EventStore, limit: number, types: string[]): Promise<typeof NOTHING> {
+    const all = [...this.shards].flatMap(([number, shard]) =>
+      [...shard.behind].map(([platform, after]) => ({ number, shard, platform, after })),
+    );
+    const relieved = all.filter(({ platform }) => this.shares.isRelieved(platform));
+    if (relieved.length === 0) return NOTHING;
+    const from = Math.min(...relieved.map(({ after }) => after));
+    const { events, upTo } = await store.readAll(from, limit, types);
+    const placed = events.map((event) => ({ event, number: shardOf(event.stream), platform: platformOf(event) }));
+    for (const { number, shard, platform, after } of relieved) {
+      if (shard.leaving.signal.aborted) continue;
+      const end = Math.max(after, Math.min(upTo, shard.seen));
+      shard.behind.delete(platform);
+      for (const { event, ...its } of placed) {
+        const isMeant = its.number === number && its.platform === platform;
+        if (isMeant && event.position > after && event.position <= end) this.take(shard, event);
+      }
+      if (end < shard.seen && !shard.behind.has(platform)) shard.behind.set(platform, end);
+    }
+    return { found: events.length, passed: upTo - from };
+  }
+
+  private take(shard: Shard, event: LoggedEvent): void {
+    const { inHand, behind, leaving } = shard;
+    const platform = platformOf(event);
+    if (behind.has(platform)) return;
+    if (!this.shares.hasRoom(platform)) {
+      behind.set(platform, event.position - 1);
+      return;
+    }
+    const waiting = { ...event, payload: '' }; // of no use, and it may be large
     const handle = async () => {
-      if (await this.isHandled(event, leaving.signal)) inHand.delete(event.position);
+      if (await this.isHandled(waiting, leaving.signal)) inHand.delete(event.position);
     };
-    inHand.set(event.position, handle());
+    inHand.set(event.position, this.shares.run(platform, leaving.signal, handle));
   }
 
   /**
@@ -291,8 +336,14 @@ export class ProcessRunner {
   }
 }
 
-const oldestOf = ({ seen, inHand }: Shard): number =>
-  Math.min(seen, ...[...inHand.keys()].map((position) => position - 1));
+const oldestOf = ({ seen, inHand, behind }: Shard): number =>
+  Math.min(seen, ...behind.values(), ...[...inHand.keys()].map((position) => position - 1));
+
+/** Whose event it is, as a key: a platform in one of its environments. */
+function platformOf({ metadata }: LoggedEvent): string {
+  const { platform, environment } = JSON.parse(metadata) as Tenant;
+  return `${platform}.${environment}`;
+}
 
 /** The shard of a stream: FNV-1a over its name. All workers, and all versions of them, must agree. */
 export function shardOf(stream: string): number {
