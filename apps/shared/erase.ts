@@ -11,6 +11,7 @@ import { payments } from '../../projections/payments.ts';
 import { sweeps } from '../../projections/sweeps.ts';
 import type { Engine } from './engine.ts';
 import { eraseFromInvitations } from './erase-invitations.ts';
+import { eraseWebhooks } from './erase-webhooks.ts';
 
 /** What an erasure took away beside the key. */
 export interface Erasure {
@@ -22,7 +23,7 @@ export interface Erasure {
   payments: number;
   /** Remembered answers of keyed requests. */
   answers: number;
-  /** Webhooks whose payload was emptied. */
+  /** Webhooks whose payload was emptied, and with it what their receivers answered. */
   webhooks: number;
 }
 
@@ -111,28 +112,20 @@ async function projected({ readModel }: Engine, tenant: Tenant, position: number
   }
 }
 
-/**
- * Answers are encrypted but can be read with the master key; webhooks and the texts of payments lie in clear. An empty body is not
- * sent any more.
- */
+/** Answers are encrypted but can be read with the master key; webhooks and the texts of payments lie in clear. */
 async function purge(
-  { pool }: Engine,
+  engine: Engine,
   tenant: Tenant,
   erased: { customerId: string; streams: string[]; invitations: string[] },
 ) {
+  const { pool } = engine;
   const { customerId, streams } = erased;
   const answers = await pool.query('DELETE FROM keyed_answers WHERE stream = ANY($1)', [streams]);
   await pool.query('DELETE FROM snapshots WHERE stream = ANY($1)', [streams]);
-  const webhooks = await pool.query(
-    `UPDATE webhooks SET body = ''
-      WHERE (platform = $1 AND environment = $2 AND position($3 IN body) > 0) OR resource = ANY($4)`,
-    [
-      tenant.platform,
-      tenant.environment,
-      publicId('Customer', customerId),
-      erased.invitations.map((code) => publicId('Invitation', code)),
-    ],
-  );
+  const webhooks = await eraseWebhooks(engine, tenant, {
+    mention: publicId('Customer', customerId),
+    resources: erased.invitations.map((code) => publicId('Invitation', code)),
+  });
   const texts = await pool.query(
     `UPDATE ${payments.name} SET state = (state::jsonb - $4::text[])::text
       WHERE customer = $1 AND platform = $2 AND environment = $3 AND state::jsonb ?| $4::text[]`,
@@ -143,5 +136,5 @@ async function purge(
       WHERE customer = $1 AND type = 'RULE_BASED' AND platform = $2 AND environment = $3`,
     [customerId, tenant.platform, tenant.environment],
   );
-  return { payments: texts.rowCount ?? 0, answers: answers.rowCount ?? 0, webhooks: webhooks.rowCount ?? 0 };
+  return { payments: texts.rowCount ?? 0, answers: answers.rowCount ?? 0, webhooks };
 }
