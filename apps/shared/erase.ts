@@ -11,6 +11,7 @@ import { payments } from '../../projections/payments.ts';
 import { sweeps } from '../../projections/sweeps.ts';
 import type { Engine } from './engine.ts';
 import { eraseFromInvitations } from './erase-invitations.ts';
+import { eraseFromPaymentsOfOthers, paymentsOf, streamsOfPayments } from './erase-payments.ts';
 import { eraseWebhooks } from './erase-webhooks.ts';
 
 /** What an erasure took away beside the key. */
@@ -21,6 +22,8 @@ export interface Erasure {
   invitations: number;
   /** Payments whose texts went with the key. */
   payments: number;
+  /** Payments of the platform's other customers, and of its own, in which the person was the other side. */
+  otherSides: number;
   /** Remembered answers of keyed requests. */
   answers: number;
   /** Webhooks whose payload was emptied, and with it what their receivers answered. */
@@ -60,21 +63,32 @@ export async function eraseCustomer(engine: Engine, tenant: Tenant, customerId: 
   const erase = new ErasePerson({ customerId, externalAccountIds });
   const done = await writePath.execute(customer, erase, { commandId, correlationId: commandId, actor: 'ops', tenant });
   const erasedFrom = await eraseFromInvitations(engine, customerId);
+  const others = await eraseFromPaymentsOfOthers(engine, tenant, customerId);
   await keys.destroy(customerId);
   const streams = [
     `customer-${customerId}`,
     ...externalAccountIds.map((id) => `externalAccount-${id}`),
     ...(await streamsWithTexts(engine, tenant, customerId)),
     ...erasedFrom.map(({ code }) => `invitation-${code}`),
+    ...streamsOfPayments([...(await paymentsOf(engine, tenant, customerId)), ...others.ids]),
   ];
   for (const stream of streams) writePath.forget(stream);
-  readModel.noteWritten(tenant, done.position);
-  await projected(engine, tenant, done.position);
+  const saidAt = Math.max(done.position, others.position);
+  readModel.noteWritten(tenant, saidAt);
+  await projected(engine, tenant, saidAt);
   for (const one of erasedFrom) await projected(engine, one.tenant, one.position);
   return {
     externalAccounts: externalAccountIds.length,
     invitations: erasedFrom.length,
-    ...(await purge(engine, tenant, { customerId, streams, invitations: erasedFrom.map(({ code }) => code) })),
+    otherSides: others.ids.length,
+    ...(await purge(engine, tenant, {
+      customerId,
+      streams,
+      resources: [
+        ...erasedFrom.map(({ code }) => publicId('Invitation', code)),
+        ...others.ids.map((id) => publicId('Transaction', id)),
+      ],
+    })),
   };
 }
 
@@ -116,7 +130,7 @@ async function projected({ readModel }: Engine, tenant: Tenant, position: number
 async function purge(
   engine: Engine,
   tenant: Tenant,
-  erased: { customerId: string; streams: string[]; invitations: string[] },
+  erased: { customerId: string; streams: string[]; resources: string[] },
 ) {
   const { pool } = engine;
   const { customerId, streams } = erased;
@@ -124,7 +138,7 @@ async function purge(
   await pool.query('DELETE FROM snapshots WHERE stream = ANY($1)', [streams]);
   const webhooks = await eraseWebhooks(engine, tenant, {
     mention: publicId('Customer', customerId),
-    resources: erased.invitations.map((code) => publicId('Invitation', code)),
+    resources: erased.resources,
   });
   const texts = await pool.query(
     `UPDATE ${payments.name} SET state = (state::jsonb - $4::text[])::text

@@ -51,6 +51,8 @@ export class ConfirmReceipt extends command('ConfirmReceipt')<{
   receiptDeliveryConfirmedAt: string;
   isDeposit: boolean;
 }>() {}
+/** The receiver, a customer of the same platform, was erased. After this its key is destroyed. */
+export class EraseReceiver extends command('EraseReceiver')<{ paymentId: string }>() {}
 
 export type PaymentCommand =
   | QuotePayment
@@ -69,4 +71,5 @@ export type PaymentCommand =
   | CancelPayment
   | RecordCancelAnswer
   | SetRefundAside
-  | ConfirmReceipt;
+  | ConfirmReceipt
+  | EraseReceiver;
