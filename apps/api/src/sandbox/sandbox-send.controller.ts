@@ -24,6 +24,7 @@ export class SandboxSendController {
     tag: 'Sandbox',
     success: { 200: TransactionOneOf },
     errors: [404],
+    sealed: true,
     permission: 'TRANSACT',
   })
   send(@Body() { quoteId, currencyCode, currencyAmount }: SandboxSendBody, @CurrentCaller() caller: Caller) {
