@@ -42,7 +42,13 @@ const ofIncoming = stateProjection(incomingPayment, {
 
 /** What a row of the table holds. */
 export type TransactionState = PaymentState & Partial<Pick<IncomingPaymentState, IncomingField>>;
-type IncomingField = 'origin' | 'senderUmaAddress' | 'receiverUmaAddress' | 'receiverCustomerInfo' | 'requestedFields';
+type IncomingField =
+  | 'origin'
+  | 'senderUmaAddress'
+  | 'senderCustomerId'
+  | 'receiverUmaAddress'
+  | 'receiverCustomerInfo'
+  | 'requestedFields';
 
 /** An incoming UMA payment as the transactions see it: they ask of its phase only whether it is open or over. */
 export const asTransaction = (state: IncomingPaymentState): TransactionState => state as unknown as TransactionState;

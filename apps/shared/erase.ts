@@ -11,7 +11,9 @@ import { payments } from '../../projections/payments.ts';
 import { sweeps } from '../../projections/sweeps.ts';
 import type { Engine } from './engine.ts';
 import { eraseFromInvitations } from './erase-invitations.ts';
+import { eraseFromPaymentsOfOthers, paymentsOf, streamsOfPayments } from './erase-payments.ts';
 import { blankFields, idsWhere } from './erase-states.ts';
+import { eraseWebhooks } from './erase-webhooks.ts';
 
 /** What an erasure took away beside the key. */
 export interface Erasure {
@@ -21,9 +23,11 @@ export interface Erasure {
   invitations: number;
   /** Payments whose texts went with the key. */
   payments: number;
+  /** Payments of the platform's other customers, and of its own, in which the person was the other side. */
+  otherSides: number;
   /** Remembered answers of keyed requests. */
   answers: number;
-  /** Webhooks whose payload was emptied. */
+  /** Webhooks whose payload was emptied, and with it what their receivers answered. */
   webhooks: number;
 }
 
@@ -66,21 +70,32 @@ export async function eraseCustomer(engine: Engine, tenant: Tenant, customerId: 
   const erase = new ErasePerson({ customerId, externalAccountIds });
   const done = await writePath.execute(customer, erase, { commandId, correlationId: commandId, actor: 'ops', tenant });
   const erasedFrom = await eraseFromInvitations(engine, customerId);
+  const others = await eraseFromPaymentsOfOthers(engine, tenant, customerId);
   await keys.destroy(customerId);
   const streams = [
     `customer-${customerId}`,
     ...externalAccountIds.map((id) => `externalAccount-${id}`),
     ...(await streamsWithTexts(engine, tenant, customerId)),
     ...erasedFrom.map(({ code }) => `invitation-${code}`),
+    ...streamsOfPayments([...(await paymentsOf(engine, tenant, customerId)), ...others.ids]),
   ];
   for (const stream of streams) writePath.forget(stream);
-  readModel.noteWritten(tenant, done.position);
-  await projected(engine, tenant, done.position);
+  const saidAt = Math.max(done.position, others.position);
+  readModel.noteWritten(tenant, saidAt);
+  await projected(engine, tenant, saidAt);
   for (const one of erasedFrom) await projected(engine, one.tenant, one.position);
   return {
     externalAccounts: externalAccountIds.length,
     invitations: erasedFrom.length,
-    ...(await purge(engine, tenant, { customerId, streams, invitations: erasedFrom.map(({ code }) => code) })),
+    otherSides: others.ids.length,
+    ...(await purge(engine, tenant, {
+      customerId,
+      streams,
+      resources: [
+        ...erasedFrom.map(({ code }) => publicId('Invitation', code)),
+        ...others.ids.map((id) => publicId('Transaction', id)),
+      ],
+    })),
   };
 }
 
@@ -115,30 +130,21 @@ async function projected({ readModel }: Engine, tenant: Tenant, position: number
   }
 }
 
-/**
- * Answers are encrypted but can be read with the master key; webhooks and the texts of payments lie in clear. An empty body is not
- * sent any more.
- */
+/** Answers are encrypted but can be read with the master key; webhooks and the texts of payments lie in clear. */
 async function purge(
   engine: Engine,
   tenant: Tenant,
-  erased: { customerId: string; streams: string[]; invitations: string[] },
+  erased: { customerId: string; streams: string[]; resources: string[] },
 ) {
   const { pool } = engine;
   const { customerId, streams } = erased;
   const answers = await pool.query('DELETE FROM keyed_answers WHERE stream = ANY($1)', [streams]);
   await pool.query('DELETE FROM snapshots WHERE stream = ANY($1)', [streams]);
-  const webhooks = await pool.query(
-    `UPDATE webhooks SET body = ''
-      WHERE (platform = $1 AND environment = $2 AND position($3 IN body) > 0) OR resource = ANY($4)`,
-    [
-      tenant.platform,
-      tenant.environment,
-      publicId('Customer', customerId),
-      erased.invitations.map((code) => publicId('Invitation', code)),
-    ],
-  );
+  const webhooks = await eraseWebhooks(engine, tenant, {
+    mention: publicId('Customer', customerId),
+    resources: erased.resources,
+  });
   const texts = await blankFields(engine, { table: payments, tenant, customerId }, textsOfPayments);
   await blankFields(engine, { table: internalAccounts, tenant, customerId }, textsOfAccounts);
-  return { payments: texts, answers: answers.rowCount ?? 0, webhooks: webhooks.rowCount ?? 0 };
+  return { payments: texts, answers: answers.rowCount ?? 0, webhooks };
 }

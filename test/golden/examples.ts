@@ -280,6 +280,7 @@ export const examples: { readonly [T in StoredEvent['type']]?: Extract<StoredEve
     reference: 'PAY-0199DD29',
     expiresAt: '2025-10-13T12:05:00.000Z',
   },
+  ReceiverErased: { paymentId },
   PaymentDescribed: { paymentId, subject: customerId, description: 'Rent', remittanceInformation: 'Inv. 7 “final”' },
   CounterpartyTold: { paymentId, subject: customerId, counterpartyInformation: { FULL_NAME: 'Kofi Mensah' } },
   ExecutionRequested: { paymentId },

@@ -37,6 +37,13 @@ export const incomingPayments: {
     receiverUmaAddress: '$amina@pay.example',
     senderCustomerInfo: { FULL_NAME: 'Kofi Mensah', BIRTH_DATE: '1988-02-29' },
   },
+  SenderTold: {
+    paymentId,
+    subject: customerId,
+    senderUmaAddress: '$kofi@pay.example',
+    senderCustomerInfo: { FULL_NAME: 'Kofi Mensah' },
+  },
+  SenderErased: { paymentId },
   ApprovalAwaited: { paymentId, until: '2025-10-13T12:00:05.000Z' },
   IncomingPaymentApproved: { paymentId, subject: customerId, receiverCustomerInfo: { FULL_NAME: 'Amina Diop' } },
   IncomingPaymentRejected: { paymentId, subject: customerId, reason: 'Not a customer any more' },

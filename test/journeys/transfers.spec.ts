@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import supertest from 'supertest';
+import { BASE_PATH } from '../../libs/runtime/http/index.ts';
 import { TestClock } from '../clock.ts';
 import type { TestPlatform } from '../platform.ts';
 import { type Money, startMoney, stopBalanced } from './money.setup.ts';
@@ -151,6 +152,38 @@ test('a repeated transfer is one transfer', async () => {
   expect(second.body).toEqual(first.body);
 });
 
+describe('every answer says that it is of a deprecated operation', () => {
+  const post = (path: string) => supertest(platform.app.getHttpServer()).post(`${BASE_PATH}${path}`);
+  const authorized = () => post('/transfer-in').auth(platform.credentials.clientId, platform.credentials.clientSecret);
+
+  test.each<[string, number, () => supertest.Test]>([
+    ['nobody knows who asks', 401, () => post('/transfer-in').send({})],
+    ['the body is no JSON', 400, () => authorized().set('content-type', 'application/json').send('{')],
+    ['the body is of another type', 400, () => authorized().set('content-type', 'text/plain').send('x')],
+  ])('%s', async (_, status, asked) => {
+    const { headers } = await asked().expect(status);
+    expect(headers).toMatchObject({
+      deprecation: '@1760313600',
+      sunset: 'Wed, 13 Oct 2027 00:00:00 GMT',
+      link: expect.stringMatching(/docs\/transfers\.md>; rel="deprecation"/),
+    });
+  });
+
+  test('the token may not', async () => {
+    const { body } = await platform
+      .api('post', '/tokens')
+      .send({ name: 'v', permissions: ['VIEW'] })
+      .expect(201);
+    const { headers } = await post('/transfer-out').auth(body.clientId, body.clientSecret).send({}).expect(403);
+    expect(headers.deprecation).toBe('@1760313600');
+  });
+
+  test('and no other one does', async () => {
+    const { headers } = await post('/quotes').send({}).expect(401);
+    expect([headers.deprecation, headers.sunset, headers.link]).toEqual([undefined, undefined, undefined]);
+  });
+});
+
 test('who still calls them is counted, and the document says that they are deprecated', async () => {
   const { body: token } = await platform
     .api('post', '/tokens')
@@ -159,10 +192,19 @@ test('who still calls them is counted, and the document says that they are depre
   await transfer('transfer-in', await money.bank('999'), usd, {})
     .auth(token.clientId, token.clientSecret)
     .expect(400);
+  const one = await platform.another();
+  await one.api('post', '/transfer-in').send({}).expect(400);
   const http = supertest(platform.app.getHttpServer());
   const { text } = await http.get('/metrics').expect(200);
-  const uuid = token.id.slice('Token:'.length);
-  expect(text).toContain(`deprecated_requests_total{operation="POST /transfer-in",token="${uuid}"} 1`);
+  const counted = text
+    .split('\n')
+    .filter((line) => line.startsWith('deprecated_requests_total{operation="POST /transfer-in"'));
+  const platforms = [platform.tenant.platform, one.tenant.platform].map((id) => `platform="${id}"`);
+  expect(counted.filter((line) => line.includes(platforms[1]!))).toEqual([
+    `deprecated_requests_total{operation="POST /transfer-in",${platforms[1]}} 1`,
+  ]);
+  expect(counted.filter((line) => line.includes(platforms[0]!))).toHaveLength(1);
+  expect(text).not.toContain(token.id.slice('Token:'.length));
   const { paths } = (await http.get('/openapi.json').expect(200)).body;
   const deprecated = Object.entries<Record<string, { deprecated?: boolean }>>(paths)
     .filter(([, methods]) => methods.post?.deprecated)

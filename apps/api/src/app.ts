@@ -14,6 +14,7 @@ import type { Engine } from '../../shared/engine.ts';
 import { ApiModule } from './api.module.ts';
 import { serveLivenessPage } from './external-accounts/liveness-page.ts';
 import type { ApiSettings } from './settings.ts';
+import { announceDeprecation } from './transfers/deprecation.ts';
 
 interface ApiOptions {
   logger: Logger;
@@ -35,6 +36,7 @@ export async function createApi(engine: Engine, options: ApiOptions): Promise<Ne
   );
   configureHttp(app, {
     logger: options.logger,
+    first: announceDeprecation,
     ...(options.checks && { checks: options.checks }),
     openApi: { title: 'Ledgerline', version: '2025-10-13', schemas: externalAccountSchemas, webhooks: webhookDocs() },
   });

@@ -131,18 +131,9 @@ export async function record(client: Queryable, outcomes: readonly Outcome[]): P
   const isRepeated = outcomes.some(({ delivery }) => delivery.attempts > 0);
   await client.query({
     name: isRepeated ? 'record_attempts' : 'record_first_attempts',
-    text: `WITH outcome AS (
-             SELECT * FROM unnest($1::uuid[], $2::int[], $3::int[], $4::text[], $5::timestamptz[], $6::timestamptz[],
-                                  $7::int[], $8::text[], $9::int[], $10::text[])
-               AS o(webhook_id, attempts, failures, status, next_attempt_at, attempted_at,
-                    http_status, error, duration_ms, response)
-           )${isRepeated ? KEEP_EARLIER : ''}
-           UPDATE deliveries d
-              SET status = o.status, attempts = d.attempts + 1, failures = o.failures,
-                  next_attempt_at = COALESCE(o.next_attempt_at, d.next_attempt_at), last_attempt_at = o.attempted_at,
-                  last_status = o.http_status, last_error = o.error, last_duration_ms = o.duration_ms,
-                  last_response = o.response
-             FROM outcome o WHERE d.webhook_id = o.webhook_id AND d.attempts = o.attempts AND ${IS_PENDING}`,
+    text: isRepeated
+      ? `WITH ${OUTCOME}, recorded AS (${RECORD} RETURNING d.webhook_id) ${KEEP_EARLIER}`
+      : `WITH ${OUTCOME} ${RECORD}`,
     values: [
       outcomes.map((o) => o.delivery.webhookId),
       outcomes.map((o) => o.delivery.attempts),
@@ -164,13 +155,25 @@ export async function record(client: Queryable, outcomes: readonly Outcome[]): P
  */
 const IS_PENDING = `d.status || '' = 'PENDING'`;
 
-const KEEP_EARLIER = `, earlier AS (
-             INSERT INTO delivery_attempts (webhook_id, number, attempted_at, status, error, duration_ms, response)
-             SELECT d.webhook_id, d.attempts, d.last_attempt_at, d.last_status, d.last_error, d.last_duration_ms, d.last_response
-               FROM outcome o JOIN deliveries d ON d.webhook_id = o.webhook_id AND d.attempts = o.attempts
-              WHERE d.attempts > 0 AND ${IS_PENDING}
-             ON CONFLICT DO NOTHING
+const OUTCOME = `outcome AS (
+             SELECT * FROM unnest($1::uuid[], $2::int[], $3::int[], $4::text[], $5::timestamptz[], $6::timestamptz[],
+                                  $7::int[], $8::text[], $9::int[], $10::text[])
+               AS o(webhook_id, attempts, failures, status, next_attempt_at, attempted_at,
+                    http_status, error, duration_ms, response)
            )`;
+
+const RECORD = `UPDATE deliveries d
+              SET status = o.status, attempts = d.attempts + 1, failures = o.failures,
+                  next_attempt_at = COALESCE(o.next_attempt_at, d.next_attempt_at), last_attempt_at = o.attempted_at,
+                  last_status = o.http_status, last_error = o.error, last_duration_ms = o.duration_ms,
+                  last_response = o.response
+             FROM outcome o WHERE d.webhook_id = o.webhook_id AND d.attempts = o.attempts AND ${IS_PENDING}`;
+
+/** The last attempt until now, of what was recorded only: what a delivery says that was erased meanwhile is not to come back. */
+const KEEP_EARLIER = `INSERT INTO delivery_attempts (webhook_id, number, attempted_at, status, error, duration_ms, response)
+           SELECT d.webhook_id, d.attempts, d.last_attempt_at, d.last_status, d.last_error, d.last_duration_ms, d.last_response
+             FROM recorded JOIN deliveries d USING (webhook_id) WHERE d.attempts > 0
+           ON CONFLICT DO NOTHING`;
 
 /** How much waits now. */
 export async function backlog(client: Queryable, nowMs: number): Promise<Backlog> {

@@ -4,6 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { publicId } from '../../../libs/kernel/ids.ts';
 import { publicPemOf, verifyServiceSignature } from '../../../libs/runtime/webhooks/signing.ts';
 import type { TestPlatform } from '../../../test/platform.ts';
+import { eraseWebhooks } from '../../shared/erase-webhooks.ts';
 import { platformAccountId } from '../../shared/provision.ts';
 import { serviceKeys } from '../../shared/service-keys.ts';
 import { webhookSecretsOf } from '../../shared/webhook-secrets.ts';
@@ -166,6 +167,56 @@ describe('a delivery', () => {
     const [row] = await scene.recorded(BALANCE, 1);
     expect([row!.status, row!.last_error]).toEqual(['FAILED', 'ERASED: The payload was erased.']);
     expect(hooks.received.filter(({ event }) => event.type === BALANCE)).toEqual([]);
+  });
+
+  test('that is queued when it is erased is not sent, and of the one in flight no answer is kept', async () => {
+    const { engine, tenant } = platform;
+    const other = await platform.another();
+    let answer: () => void = () => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const echo = { status: 200, body: { echo: 'of what was told' } };
+    const hooks = await scene.receiver(({ event }) => (event.type === 'TEST' ? 204 : answered.then(() => echo)));
+    const others = await scene.receiver();
+    await scene.listen(tenant, hooks.url);
+    await scene.listen(other.tenant, others.url);
+    scene.start({ maxInFlightPerPlatform: 1 });
+    await scene.recorded('TEST', 1);
+    for (let i = 0; i < 3; i++) await scene.deposit(tenant);
+    await hooks.until(2);
+    /** What was told before a webhook of the other platform was recorded has been heard of. */
+    const heard = async (count: number) => {
+      await scene.deposit(other.tenant);
+      const delivered = `SELECT count(*)::int AS count FROM deliveries WHERE status = 'DELIVERED' AND platform = $1`;
+      await eventually(
+        () => engine.pool.query(delivered, [other.tenant.platform]),
+        ({ rows: [row] }) => row.count === count,
+      );
+    };
+    await heard(3);
+    const mention = publicId('InternalAccount', platformAccountId(tenant, 'USD'));
+    expect(await eraseWebhooks(engine, tenant, { mention, resources: [] })).toBe(6);
+    await heard(5);
+    answer();
+    await scene.deposit(tenant, 7n);
+    const sent = await hooks.until(4);
+    const afterwards = sent
+      .slice(2)
+      .map(({ event: { type, sequence, data } }) => [type, sequence, data.receivedAmount]);
+    expect(afterwards.sort()).toEqual([
+      ['INCOMING_PAYMENT.COMPLETED', 1, expect.objectContaining({ amount: 7 })],
+      [BALANCE, 5, undefined],
+    ]);
+    await eventually(
+      () => scene.rows(BALANCE),
+      (found) => found.length === 6 && found.every((row) => row.status !== 'PENDING'),
+    );
+    const { rows } = await engine.pool.query(
+      `SELECT d.status, d.attempts, d.last_response FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id WHERE w.body = ''`,
+    );
+    expect(rows).toEqual(Array(6).fill({ status: 'FAILED', attempts: 0, last_response: null }));
+    expect(hooks.received).toHaveLength(4);
   });
 });
 

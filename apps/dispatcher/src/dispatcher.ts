@@ -7,6 +7,7 @@ import { publicId } from '../../../libs/kernel/ids.ts';
 import type { Environment, Tenant } from '../../../libs/kernel/messages.ts';
 import type { Sender, SendResult } from '../../../libs/runtime/webhooks/sender.ts';
 import { signatureHeaders } from '../../../libs/runtime/webhooks/signing.ts';
+import { WEBHOOKS_ERASED } from '../../shared/erase-webhooks.ts';
 import { secretsAt, type WebhookSecret } from '../../shared/webhook-secrets.ts';
 import {
   type Backlog,
@@ -118,7 +119,9 @@ export class Dispatcher {
     while (this.isRunning) {
       const client = new pg.Client(promptConnection(this.options.url, 'ledgerline-dispatcher'));
       client.on('error', () => {});
-      client.on('notification', ({ payload }) => this.notified(payload ?? ''));
+      client.on('notification', ({ channel, payload = '' }) =>
+        channel === WEBHOOKS_ERASED ? this.erased(payload) : this.notified(payload),
+      );
       try {
         await client.connect();
         await prepareSession(client);
@@ -135,7 +138,7 @@ export class Dispatcher {
   }
 
   private async work(client: pg.Client): Promise<void> {
-    await client.query('LISTEN webhooks');
+    await client.query(`LISTEN webhooks; LISTEN ${WEBHOOKS_ERASED}`);
     this.scannedAt = Number.NEGATIVE_INFINITY;
     while (this.isRunning) {
       const began = performance.now();
@@ -193,16 +196,18 @@ export class Dispatcher {
       .filter((lane) => lane.hasMore && (lane.appetite > 0 || !lane.cursor)) // a full one may have got a new endpoint
       .map((lane) => {
         lane.hasMore = false;
-        const { appetite, held, cursor } = lane;
-        return { lane, tenantId: lane.id, size: appetite === 0 || cursor ? appetite : appetite + held, after: cursor };
+        const { appetite, held, cursor, erasures } = lane;
+        const size = appetite === 0 || cursor ? appetite : appetite + held;
+        return { lane, tenantId: lane.id, size, after: cursor, erasures };
       });
     if (asked.length === 0) return;
     const claimed = await claim(client, asked, bits, this.options.clock.nowMs());
     await Promise.all(
-      asked.map(async ({ lane, size }) => {
+      asked.map(async ({ lane, size, erasures }) => {
         const found = claimed.get(lane.id);
         if (!found?.url) return this.dropQueue(lane);
         await this.configure(lane, found.url, found.revision);
+        if (lane.erasures > erasures) return; // read before it: claimed anew
         if (found.deliveries.length === size) lane.hasMore = true;
         this.take(lane, found);
       }),
@@ -338,6 +343,16 @@ export class Dispatcher {
   private notified(payload: string): void {
     if (payload === '') this.scannedAt = Number.NEGATIVE_INFINITY;
     else for (const tenant of payload.split(',')) this.laneOf(tenant).hasMore = true;
+    this.nudge();
+  }
+
+  /** Bodies of a platform's webhooks were emptied: what is queued is claimed anew, as it is now. */
+  private erased(tenant: string): void {
+    const lane = this.lanes.get(tenant);
+    if (!lane) return;
+    lane.erasures += 1;
+    lane.hasMore = true;
+    this.dropQueue(lane);
     this.nudge();
   }
 

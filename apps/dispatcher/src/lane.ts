@@ -75,6 +75,8 @@ export class Lane {
   cursor: Cursor | undefined;
   /** There may be more that is due. */
   hasMore = true;
+  /** How often bodies of its webhooks were emptied: what was claimed before may hold what is not to be sent any more. */
+  erasures = 0;
 
   constructor(id: string) {
     this.id = id;

@@ -1,5 +1,5 @@
 import { isDelivered, nextAttemptDelayMs, RETRY_FOR_MS } from '../../../libs/domain/webhooks/backoff.ts';
-import { webhookEventTypes } from '../../../libs/domain/webhooks/event-types.ts';
+import { webhookEventType, webhookEventTypes } from '../../../libs/domain/webhooks/event-types.ts';
 import type { SendResult } from '../../../libs/runtime/webhooks/sender.ts';
 import type { Outcome } from './delivery-table.ts';
 import type { Delivery } from './lane.ts';
@@ -11,11 +11,13 @@ export const standardDelayMs: DelayMs = (failure) => nextAttemptDelayMs(failure,
 
 const sentOnce = new Set(webhookEventTypes.filter(({ isRetried }) => !isRetried).map(({ type }) => type));
 
+const approvalQuestion = webhookEventType('INCOMING_PAYMENT.PENDING').type;
+
 /** What an attempt means for its delivery: delivered, to be tried again and when, or given up. */
 export function outcomeOf(delivery: Delivery, result: SendResult, nowMs: number, delayMs: DelayMs): Outcome {
   const attempt =
     result.outcome === 'answered'
-      ? { httpStatus: result.status, responseText: result.bodyText }
+      ? { httpStatus: result.status, ...(isKept(delivery, result.status) && { responseText: result.bodyText }) }
       : { error: `${result.reason}: ${result.message}` };
   const common = { delivery, attemptedMs: nowMs, durationMs: result.durationMs, ...attempt };
   if (result.outcome === 'answered' && isDelivered(result.status)) return { ...common, status: 'DELIVERED' };
@@ -23,6 +25,9 @@ export function outcomeOf(delivery: Delivery, result: SendResult, nowMs: number,
   if (delay === 'GIVE_UP' || isOver(delivery, nowMs + delay)) return { ...common, status: 'FAILED' };
   return { ...common, status: 'PENDING', nextAttemptMs: nowMs + delay };
 }
+
+/** An approval may tell of a person: nothing is kept of it, also where the question is only sent again. */
+const isKept = ({ type }: Delivery, status: number): boolean => type !== approvalQuestion || status !== 200;
 
 /** Why a delivery must not be sent at all; undefined when it may. */
 export function givenUp(delivery: Delivery, nowMs: number): Outcome | undefined {

@@ -69,9 +69,10 @@ async function questionOf(
   { store, codec }: ApprovalEngine,
   paymentId: string,
 ): Promise<{ announcement: Announcement; event: RecordedEvent }> {
-  const [first] = await store.readStream(`${incomingPayment.name}-${paymentId}`, -1);
-  const [event] = await codec.decode([first!]);
-  const state = fold(incomingPayment, [event as never]);
+  const [first, second] = await store.readStream(`${incomingPayment.name}-${paymentId}`, -1);
+  const begun = second?.type === 'SenderTold' ? [first!, second] : [first!];
+  const [event, ...told] = await codec.decode(begun);
+  const state = fold(incomingPayment, [event, ...told] as never[]);
   return { announcement: incomingAnnouncement(state, event!), event: event! };
 }
 

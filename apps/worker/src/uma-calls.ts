@@ -99,6 +99,7 @@ async function announce(
     requestedFields: asked?.requiredCounterpartyFields ?? [],
     origin: { kind: 'CLEARING', tenantId: sent.tenantId, paymentId },
     senderUmaAddress,
+    ...(sent.tenantId === tenantId && sent.customerId !== undefined && { senderCustomerId: sent.customerId }),
     ...(sent.destinationUmaAddress !== undefined && { receiverUmaAddress: sent.destinationUmaAddress }),
     ...(sent.senderCustomerInfo && { senderCustomerInfo: sent.senderCustomerInfo }),
   });

@@ -40,6 +40,8 @@ export class FailDeposit extends command('FailDeposit')<{ paymentId: string }>()
 /** Whether the money could be sent back. */
 export class RecordGivingBack extends command('RecordGivingBack')<{ paymentId: string; isAccepted: boolean }>() {}
 export class WakeIncoming extends command('WakeIncoming')<{ paymentId: string; now: string }>() {}
+/** The sender, a customer of the same platform, was erased. After this its key is destroyed. */
+export class EraseSender extends command('EraseSender')<{ paymentId: string }>() {}
 
 export type IncomingPaymentCommand =
   | ReceivePayment
@@ -51,4 +53,5 @@ export type IncomingPaymentCommand =
   | CompleteDeposit
   | FailDeposit
   | RecordGivingBack
-  | WakeIncoming;
+  | WakeIncoming
+  | EraseSender;

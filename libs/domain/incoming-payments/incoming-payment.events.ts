@@ -33,7 +33,12 @@ export interface IncomingPaymentData {
   senderUmaAddress?: string;
   receiverUmaAddress?: string;
   senderCustomerInfo?: PersonInfo;
+  /** The sender where it is a customer of the same platform: what is known of it is told apart, under its own key. */
+  senderCustomerId?: string;
 }
+
+/** What is known of a sender who is a customer of the same platform. */
+export type SenderFacts = Pick<IncomingPaymentData, 'senderUmaAddress' | 'senderCustomerInfo'>;
 
 /** Why an incoming payment failed (facts §3). */
 export type IncomingFailureReason =
@@ -56,6 +61,8 @@ type Moved = Of & { entries: readonly Entry[] };
 /** Facts of an incoming UMA payment. Times are RFC 3339 UTC. */
 export type IncomingPaymentEvent =
   | Event<'IncomingPaymentAnnounced', IncomingPaymentData>
+  | Event<'SenderTold', Of & { subject: string } & SenderFacts>
+  | Event<'SenderErased', Of>
   | Event<'ApprovalAwaited', Of & { until: string }>
   | Event<'IncomingPaymentApproved', Of & { subject: string; receiverCustomerInfo?: PersonInfo }>
   | Event<'IncomingPaymentRejected', Of & { subject: string; reason?: string }>
@@ -81,6 +88,8 @@ export type IncomingPaymentEvent =
 
 export const incomingPaymentEventTypes = [
   'IncomingPaymentAnnounced',
+  'SenderTold',
+  'SenderErased',
   'ApprovalAwaited',
   'IncomingPaymentApproved',
   'IncomingPaymentRejected',

@@ -4,6 +4,7 @@ import { CreditAccount } from '../accounts/account.ts';
 import {
   ApprovePayment,
   CompleteDeposit,
+  EraseSender,
   FailDeposit,
   ReceivePayment,
   RecordApproval,
@@ -60,6 +61,7 @@ describe('every cell of the transition table', () => {
       FailDeposit: new FailDeposit({ paymentId }),
       RecordGivingBack: new RecordGivingBack({ paymentId, isAccepted: true }),
       WakeIncoming: new WakeIncoming({ paymentId, now: LATER }),
+      EraseSender: new EraseSender({ paymentId }),
     },
     statusOf: ({ phase }) => phase,
   });
@@ -200,5 +202,34 @@ describe('the process', () => {
           entries: [{ from: 'transit:USD', to: 'suspense:USD', currency: 'USD', amountMinor: 10_000n }],
         }),
       );
+  });
+});
+
+describe('a sender who is a customer of the same platform', () => {
+  const facts = { senderUmaAddress: '$ada@pay.example', senderCustomerInfo: { FULL_NAME: 'Ada' } };
+  const others = { ...fromHere, senderUmaAddress: undefined, senderCustomerId: 'ada' };
+  const told = [
+    fact('IncomingPaymentAnnounced', { ...others, type: 'INCOMING', subject: 'bob' }),
+    fact('SenderTold', { subject: 'ada', ...facts }),
+  ];
+
+  test('is told of under its own key', () => {
+    given(incomingPayment)
+      .when(new ReceivePayment({ ...others, ...facts }))
+      .leadsTo(...told);
+    expect(given(incomingPayment, ...told).state).toMatchObject(facts);
+  });
+
+  test('is erased from the payment, once', () => {
+    const erased = given(incomingPayment, ...told, fact('SenderErased')).state as IncomingPaymentState;
+    const {
+      senderUmaAddress: _,
+      senderCustomerInfo: __,
+      ...rest
+    } = given(incomingPayment, ...told).state as IncomingPaymentState;
+    expect(erased).toEqual({ ...rest, isSenderErased: true });
+    given(incomingPayment, ...told, fact('SenderErased'))
+      .when(new EraseSender({ paymentId }))
+      .leadsTo();
   });
 });

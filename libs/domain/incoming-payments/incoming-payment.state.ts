@@ -31,6 +31,8 @@ export interface IncomingPaymentState extends IncomingPaymentData {
   /** When the process wants to be woken. */
   waitUntil?: string;
   settledAt?: string;
+  /** The sender, a customer of the same platform, was erased. */
+  isSenderErased?: true;
   failureReason?: IncomingFailureReason;
   refund?: Refund;
   createdAt: string;

@@ -7,6 +7,7 @@ import {
   type ApprovalAnswer,
   ApprovePayment,
   CompleteDeposit,
+  EraseSender,
   FailDeposit,
   type IncomingPaymentCommand,
   ReceivePayment,
@@ -40,6 +41,8 @@ const decided = [
 export const incomingPaymentTransitions = transitions<IncomingPhase, IncomingPaymentCommand['type']>(
   [
     ['NONE', 'ReceivePayment', 'ASKING', 'IncomingPaymentAnnounced'],
+    // From a customer of the same platform.
+    ['NONE', 'ReceivePayment', 'ASKING', 'IncomingPaymentAnnounced, SenderTold'],
     ...(['ASKING', 'DECIDING', ...decided] as const).map(
       (phase) => [phase, 'ReceivePayment', phase, 'nothing'] as const,
     ),
@@ -75,6 +78,9 @@ export const incomingPaymentTransitions = transitions<IncomingPhase, IncomingPay
     ['GIVING_BACK', 'RecordGivingBack', 'DONE', 'IncomingRefundAccepted, IncomingRefundCompleted'],
     // The sender cannot be reached.
     ['GIVING_BACK', 'RecordGivingBack', 'DONE', 'IncomingRefundFailed'],
+    ...(['ASKING', 'DECIDING', ...decided] as const).map(
+      (phase) => [phase, 'EraseSender', phase, 'SenderErased'] as const,
+    ),
     [['NONE'], 'ApprovePayment', reject('TRANSACTION_NOT_FOUND')],
     [['NONE'], 'RejectPayment', reject('TRANSACTION_NOT_FOUND')],
   ],
@@ -91,8 +97,7 @@ function decide(
   switch (type) {
     case 'ReceivePayment': {
       if (state.phase !== 'NONE') return [];
-      const announced = { ...data, type: 'INCOMING' as const, subject: data.customerId };
-      return [{ type: 'IncomingPaymentAnnounced', data: announced }];
+      return announced(data);
     }
     case 'RecordApproval':
       return state.phase === 'ASKING' ? answered(state, data.answer) : [];
@@ -118,12 +123,30 @@ function decide(
             { type: 'IncomingRefundCompleted', data: { paymentId, entries: givenBack(state) } },
           ]
         : [{ type: 'IncomingRefundFailed', data: { paymentId, entries: setAside(state) } }];
+    case 'EraseSender':
+      return state.isSenderErased ? [] : [{ type: 'SenderErased', data }];
     case 'WakeIncoming':
       if (data.now < state.waitUntil!) return [];
       return state.phase === 'DECIDING'
         ? [failed(paymentId, 'PAYMENT_APPROVAL_TIMED_OUT', false)]
         : [{ type: 'IncomingPaymentWoken', data: { paymentId } }];
   }
+}
+
+/** What is known of a sender with a key of its own is said under that. */
+function announced(data: ReceivePayment['data']): IncomingPaymentEvent[] {
+  const { paymentId, senderCustomerId: subject } = data;
+  const first = { ...data, type: 'INCOMING' as const, subject: data.customerId };
+  if (subject === undefined) return [{ type: 'IncomingPaymentAnnounced', data: first }];
+  const { senderUmaAddress, senderCustomerInfo, ...others } = first;
+  const known = {
+    ...(senderUmaAddress !== undefined && { senderUmaAddress }),
+    ...(senderCustomerInfo && { senderCustomerInfo }),
+  };
+  return [
+    { type: 'IncomingPaymentAnnounced', data: others },
+    { type: 'SenderTold', data: { paymentId, subject, ...known } },
+  ];
 }
 
 /** Mandatory facts that the sender's side asked for and that are not told. */
@@ -221,6 +244,14 @@ function evolve(state: IncomingPaymentState, event: IncomingPaymentEvent & Stamp
   switch (event.type) {
     case 'IncomingPaymentAnnounced':
       return { ...next, ...event.data, phase: 'ASKING', createdAt: at };
+    case 'SenderTold': {
+      const { subject: _, ...facts } = event.data;
+      return { ...next, ...facts };
+    }
+    case 'SenderErased': {
+      const { senderUmaAddress: _, senderCustomerInfo: __, ...rest } = state;
+      return { ...rest, isSenderErased: true };
+    }
     case 'ApprovalAwaited':
       return { ...next, phase: 'DECIDING', waitUntil: event.data.until };
     case 'IncomingPaymentApproved': {
@@ -296,6 +327,7 @@ export const incomingPayment: Decider<IncomingPaymentState, IncomingPaymentComma
     FailDeposit,
     RecordGivingBack,
     WakeIncoming,
+    EraseSender,
   ],
   initial: {
     phase: 'NONE',
@@ -323,6 +355,7 @@ export const incomingPayment: Decider<IncomingPaymentState, IncomingPaymentComma
       subject: 'subject',
       fields: ['senderUmaAddress', 'receiverUmaAddress', 'senderCustomerInfo'],
     },
+    SenderTold: { subject: 'subject', fields: ['senderUmaAddress', 'senderCustomerInfo'] },
     IncomingPaymentApproved: { subject: 'subject', fields: ['receiverCustomerInfo'] },
     IncomingPaymentRejected: { subject: 'subject', fields: ['reason'] },
   },

@@ -53,6 +53,8 @@ export class ConfirmReceipt extends command('ConfirmReceipt')<{
   receiptDeliveryConfirmedAt: string;
   isDeposit: boolean;
 }>() {}
+/** The receiver, a customer of the same platform, was erased. After this its key is destroyed. */
+export class EraseReceiver extends command('EraseReceiver')<{ paymentId: string }>() {}
 
 export type PaymentCommand =
   | QuotePayment
@@ -71,4 +73,5 @@ export type PaymentCommand =
   | CancelPayment
   | RecordCancelAnswer
   | SetRefundAside
-  | ConfirmReceipt;
+  | ConfirmReceipt
+  | EraseReceiver;

@@ -164,6 +164,7 @@ export type PaymentEvent =
       'CounterpartyTold',
       { paymentId: string; subject: string; counterpartyInformation?: Readonly<Record<string, unknown>> }
     >
+  | Event<'ReceiverErased', { paymentId: string }>
   | Event<'RailPending', { paymentId: string; checkAt: string }>
   | Event<'PaymentWoken', { paymentId: string }>
   | Event<'RailAccepted', { paymentId: string; watchUntil?: string; entries?: readonly Entry[] }>
@@ -209,4 +210,5 @@ export const paymentEventTypes = [
   'CancellationRefused',
   'ReceiptDeliveryConfirmed',
   'CounterpartyTold',
+  'ReceiverErased',
 ] as const satisfies readonly PaymentEvent['type'][];

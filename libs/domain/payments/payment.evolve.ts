@@ -1,4 +1,5 @@
 import type { Stamped } from '../../kernel/messages.ts';
+import { withoutReceiver } from './payment.counterparty.ts';
 import type { PaymentEvent, Refund, RefundReason } from './payment.events.ts';
 import { isBroughtIn, isPull, type PaymentPhase, type PaymentState } from './payment.state.ts';
 
@@ -15,8 +16,10 @@ export function evolve(state: PaymentState, event: PaymentEvent & Stamped): Paym
     }
     case 'CounterpartyTold': {
       const { counterpartyInformation } = event.data;
-      return counterpartyInformation ? { ...next, counterpartyInformation } : next;
+      return counterpartyInformation && !state.isReceiverErased ? { ...next, counterpartyInformation } : next;
     }
+    case 'ReceiverErased':
+      return withoutReceiver(state);
     case 'ExecutionRequested': // if it is refused nothing has changed (decision 6)
       return { ...state, phase: 'EXECUTING', ...(event.data.day !== undefined && { day: event.data.day }) };
     case 'ExecutionRefused': {

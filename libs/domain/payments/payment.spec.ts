@@ -16,6 +16,7 @@ import {
   CancelPayment,
   CompletePayment,
   ConfirmReceipt,
+  EraseReceiver,
   ExecutePayment,
   ExpirePayment,
   FailDelivery,
@@ -89,6 +90,7 @@ describe('every cell of the transition table', () => {
       RecordCancelAnswer: new RecordCancelAnswer({ paymentId, isAccepted: true }),
       SetRefundAside: new SetRefundAside({ paymentId }),
       ConfirmReceipt: new ConfirmReceipt({ paymentId, receiptDeliveryConfirmedAt: AT, isDeposit: true }),
+      EraseReceiver: new EraseReceiver({ paymentId }),
     },
     statusOf: ({ phase }: PaymentState) => phase,
   });
@@ -432,5 +434,47 @@ describe('the process', () => {
     expect(completePayment.dueAt(pending)).toBe(late);
     expect(completePayment.wake(pending, late)).toEqual(new WakePayment({ paymentId, now: late }));
     expect(completePayment.dueAt(state(internalQuote, executing))).toBeUndefined();
+  });
+});
+
+describe('a receiver with a UMA address', () => {
+  const texts = { description: 'Rent', destinationUmaAddress: '$bob@pay.example' };
+  const counterpartyInformation = { FULL_NAME: 'Bob' };
+  const to = (tenantId: string) => ({
+    ...payoutQuote,
+    destination: {
+      kind: 'UMA' as const,
+      accountId: '',
+      currency: 'USD',
+      uma: { kind: 'HERE' as const, tenantId, customerId: 'bob' },
+    },
+  });
+  const described = (more: object) => fact('PaymentDescribed', more);
+
+  test('who is a customer of the same platform is described under its own key, any other under the payer’s', () => {
+    const here = to(payoutQuote.tenantId);
+    given(payment)
+      .when(new QuotePayment({ ...here, ...texts }))
+      .leadsTo(
+        { type: 'PaymentQuoted', data: here },
+        described({ subject: 'ada', description: 'Rent' }),
+        described({ subject: 'bob', destinationUmaAddress: '$bob@pay.example' }),
+      );
+    const there = to('other.sandbox');
+    given(payment)
+      .when(new QuotePayment({ ...there, ...texts }))
+      .leadsTo({ type: 'PaymentQuoted', data: there }, described({ subject: 'ada', ...texts }));
+  });
+
+  test('is erased from the payment, once, and nothing is learnt of it any more', () => {
+    const quoted = { type: 'PaymentQuoted', data: to(payoutQuote.tenantId) };
+    const told = fact('CounterpartyTold', { subject: 'bob', counterpartyInformation });
+    const before = [quoted, described({ subject: 'ada', description: 'Rent' })];
+    const known = [described({ subject: 'bob', destinationUmaAddress: '$bob@pay.example' }), told];
+    expect(given(payment, ...before, ...known).state).toMatchObject({ ...texts, counterpartyInformation });
+    const erased = { ...(given(payment, ...before).state as PaymentState), isReceiverErased: true };
+    expect(given(payment, ...before, ...known, fact('ReceiverErased')).state).toEqual(erased);
+    expect(given(payment, ...before, ...known, fact('ReceiverErased'), told).state).toEqual(erased);
+    given(payment, quoted, fact('ReceiverErased')).when(new EraseReceiver({ paymentId })).leadsTo();
   });
 });

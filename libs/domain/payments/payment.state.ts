@@ -58,6 +58,8 @@ export interface PaymentState extends PaymentQuotedData, PaymentTexts {
   refusal?: { code: ErrorCode; reason?: string };
   refund?: Refund;
   receiptDeliveryConfirmedAt?: string;
+  /** The receiver, a customer of the same platform, was erased: nothing is known of it, and nothing is learnt. */
+  isReceiverErased?: true;
   createdAt: string;
   updatedAt: string;
 }

@@ -5,6 +5,7 @@ import {
   CancelPayment,
   CompletePayment,
   ConfirmReceipt,
+  EraseReceiver,
   ExecutePayment,
   ExpirePayment,
   FailDelivery,
@@ -21,7 +22,7 @@ import {
   StartPayment,
   WakePayment,
 } from './payment.commands.ts';
-import { counterpartyTold, subjectOf } from './payment.counterparty.ts';
+import { counterpartyTold, described, subjectOf } from './payment.counterparty.ts';
 import { type FailureReason, noTerms, type PaymentEvent, paymentTexts, type RailAnswer } from './payment.events.ts';
 import { evolve } from './payment.evolve.ts';
 import { payoutEntries, receivedEntries, returnEntries, settlementOfPull, strandedEntries } from './payment.legs.ts';
@@ -140,6 +141,9 @@ export const paymentTransitions = transitions<PaymentPhase, PaymentCommand['type
     // A deposit has no quote and no stream before.
     ['NONE', 'ConfirmReceipt', 'NONE', 'ReceiptDeliveryConfirmed'],
     ['REFUSED', 'ConfirmReceipt', noTransaction],
+    ...(['OPEN', ...underWay, 'EXPIRED', 'REFUSED'] as const).map(
+      (phase) => [phase, 'EraseReceiver', phase, 'ReceiverErased'] as const,
+    ),
   ],
   reject('CONFLICT', { reason: 'PAYMENT_MOVED_ON' }),
 );
@@ -186,17 +190,16 @@ function decide(state: PaymentState, { type, data }: PaymentCommand): PaymentEve
       return data.now >= state.expiresAt ? [{ type: 'PaymentExpired', data: { paymentId } }] : [];
     case 'ConfirmReceipt':
       return receiptConfirmed(state, data);
+    case 'EraseReceiver':
+      return state.isReceiverErased ? [] : [{ type: 'ReceiverErased', data }];
   }
 }
 
 function quoted({ day, ...quote }: QuotePayment['data']): PaymentEvent[] {
   const { texts, data } = withoutTexts(quote);
-  const { paymentId } = data;
   return [
     { type: 'PaymentQuoted', data },
-    ...(Object.keys(texts).length > 0
-      ? [{ type: 'PaymentDescribed' as const, data: { paymentId, subject: subjectOf(data), ...texts } }]
-      : []),
+    ...described(data, texts),
     ...(data.immediatelyExecute ? requested(data, day) : []),
   ];
 }
@@ -364,6 +367,7 @@ export const payment: Decider<PaymentState, PaymentCommand, PaymentEvent> = {
     RecordCancelAnswer,
     SetRefundAside,
     ConfirmReceipt,
+    EraseReceiver,
   ],
   creates: ['QuotePayment'],
   initial: {

@@ -1,11 +1,11 @@
 import { type NestExpressApplication } from '@nestjs/platform-express';
-import { type Express, type Request, type Response } from 'express';
+import { type Express, type Request, type RequestHandler, type Response } from 'express';
 import { answerError, ErrorFilter, unknownRoute } from './errors.filter.ts';
 import { type HealthCheck, healthHandler, readyHandler } from './health.ts';
 import { type Logger, nestLogger, observeRequests } from './logging.ts';
 import { metricsHandler, requestMetrics } from './metrics.ts';
 import { type OpenApiOptions, serveOpenApi } from './openapi.ts';
-import { hardenedJson } from './parsing.ts';
+import { hardenedJson, inTurn } from './parsing.ts';
 import { type RoutesByResource } from './routes.ts';
 import { Validated } from './validation.ts';
 
@@ -17,6 +17,8 @@ export interface HttpOptions {
   /** What `/readyz` asks. */
   checks?: HealthCheck[];
   openApi: Omit<OpenApiOptions, 'basePath'>;
+  /** Sees each request before it is read and before anybody is known to have sent it. */
+  first?: RequestHandler;
 }
 
 /**
@@ -24,10 +26,11 @@ export interface HttpOptions {
  * documents and health routes beside the base path. For an app on `RoutesByResource` with `bodyParser: false`, before `init` or `listen`;
  * guards are the app module's own (`APP_GUARD`).
  */
-export function configureHttp(app: NestExpressApplication, { logger, checks = [], openApi }: HttpOptions): void {
+export function configureHttp(app: NestExpressApplication, { logger, checks = [], openApi, first }: HttpOptions): void {
   const instance = app.getHttpAdapter().getInstance() as Express;
   app.useLogger(nestLogger(logger));
-  hardenedJson(app, logger, observeRequests(logger, requestMetrics()));
+  const observe = observeRequests(logger, requestMetrics());
+  hardenedJson(app, logger, first ? inTurn(observe, first) : observe);
   (app.getHttpAdapter() as unknown as RoutesByResource).mountResources();
   instance.get('/healthz', healthHandler);
   instance.get('/readyz', readyHandler(checks));

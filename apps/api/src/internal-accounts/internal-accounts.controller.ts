@@ -77,6 +77,7 @@ export class InternalAccountsController {
     },
     errors: [403, 404, 410, 501],
     idempotent: true,
+    sealed: true,
     permission: 'MANAGE',
   })
   async create(

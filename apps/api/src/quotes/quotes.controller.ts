@@ -31,6 +31,7 @@ export class QuotesController {
     success: { 201: Quote },
     errors: [404, 410, 412, 424, 429, 501],
     keyedByCommit: true,
+    sealed: true,
     permission: 'TRANSACT',
   })
   create(@Body() body: QuoteBody, @CurrentCaller() caller: Caller) {
@@ -54,6 +55,7 @@ export class QuotesController {
     tag: 'Quotes',
     success: { 200: Quote },
     errors: [404, 410, 429, 501],
+    sealed: true,
     permission: 'TRANSACT',
   })
   execute(@Param('quoteId') quoteId: string, @Body() _body: ExecuteQuoteBody, @CurrentCaller() caller: Caller) {

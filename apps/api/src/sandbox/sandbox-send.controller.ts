@@ -23,6 +23,7 @@ export class SandboxSendController {
     tag: 'Sandbox',
     success: { 200: TransactionOneOf },
     errors: [404],
+    sealed: true,
     permission: 'TRANSACT',
     sandboxOnly: true,
   })

@@ -19,6 +19,7 @@ export class SandboxUmaController {
     success: { 200: IncomingTransaction },
     errors: [404, 501],
     keyedByCommit: true,
+    sealed: true,
     permission: 'TRANSACT',
     sandboxOnly: true,
   })

@@ -17,6 +17,7 @@ export class ApprovalController {
     tag: 'Transactions',
     success: { 200: IncomingTransaction },
     errors: [404],
+    sealed: true,
     permission: 'TRANSACT',
   })
   async approve(
@@ -35,6 +36,7 @@ export class ApprovalController {
     tag: 'Transactions',
     success: { 200: IncomingTransaction },
     errors: [404],
+    sealed: true,
     permission: 'TRANSACT',
   })
   async reject(

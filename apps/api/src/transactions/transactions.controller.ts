@@ -66,6 +66,7 @@ export class TransactionsController {
     tag: 'Transactions',
     success: { 200: TransactionOneOf },
     errors: [404],
+    sealed: true,
     permission: 'TRANSACT',
   })
   cancel(
@@ -83,6 +84,7 @@ export class TransactionsController {
     tag: 'Transactions',
     success: { 200: TransactionOneOf },
     errors: [404],
+    sealed: true,
     permission: 'TRANSACT',
   })
   confirm(

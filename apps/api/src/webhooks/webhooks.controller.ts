@@ -102,6 +102,7 @@ export class WebhooksController {
     success: { 200: WebhookDelivery },
     errors: [404],
     extension: true,
+    sealed: true,
     permission: 'MANAGE',
   })
   async redeliver(@Param('webhookId') webhookId: string, @CurrentCaller() { tenant }: Caller) {
