@@ -45,7 +45,7 @@ export async function run(args: readonly string[], options: Partial<Surroundings
     stdin: process.stdin,
     stdout: process.stdout,
     stderr: process.stderr,
-    connect: (work, out) => withEngine(config(), out, work),
+    connect: (work, out, on) => withEngine(config(), out, work, on),
     ...options,
     config,
   };
@@ -69,9 +69,9 @@ export async function run(args: readonly string[], options: Partial<Surroundings
 function performing(surroundings: Surroundings, signal: AbortSignal, done: (exitCode: number) => void): Perform {
   const output = (isJson: boolean) => createOutput(isJson, surroundings, signal);
   return {
-    async onEngine(options, work) {
+    async onEngine(options, work, on) {
       const out = output(options.json === true);
-      const exitCode = surroundings.connect((engine) => work(engine, out), out);
+      const exitCode = surroundings.connect((engine) => work(engine, out), out, on);
       done(await exitCode.finally(() => out.progressDone()));
     },
     async alone(options, work) {

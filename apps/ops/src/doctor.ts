@@ -1,6 +1,7 @@
 import { access, constants, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
+import { clusterExists, clusterOf } from '../../../libs/adapters/postgres/embedded-cluster.ts';
 import type { Config } from '../../../libs/runtime/config.ts';
 import { pendingMigrations } from '../../../migrations/index.ts';
 import { projections } from '../../../projections/index.ts';
@@ -37,11 +38,16 @@ export async function* diagnose(configure: () => Config, out: Pick<Output, 'note
   if (config.kafka) yield* kafka(config.kafka);
   const log = config.esdbUrl === undefined ? undefined : await eventStoreDb(config.esdbUrl);
   if (log) yield log;
+  const { databaseUrl, dataDir } = config;
+  if (databaseUrl === undefined && !(await clusterExists(clusterOf(dataDir)))) {
+    const advice = 'The first start makes it. If there should be some already, check DATA_DIR.';
+    yield warn('connectivity', `there is no data in ${dataDir} yet`, advice);
+    return;
+  }
   let database: Database;
   try {
-    const { databaseUrl } = config;
     const hurried = { ...config, databaseUrl: databaseUrl && impatient(databaseUrl) };
-    const opened = await openDatabase(hurried, { logger: loggerOf(out), join: true });
+    const opened = await openDatabase(hurried, { logger: loggerOf(out), join: true, existing: true });
     database = { ...opened, url: impatient(opened.url) };
   } catch (error) {
     yield fail(

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -163,6 +163,35 @@ describe('doctor', () => {
     expect(await runOps(['migrate'], on)).toEqual({ code: 0, out: 'The schema is the newest.\n', err: '' });
     expect((await runOps(['doctor'], on)).out).toMatch(/^ok {4}migrations: the schema is the newest$/m);
     await database.drop();
+  });
+
+  test('makes nothing in a folder where nothing is', async () => {
+    const nothing = path.join(folder, 'nothing');
+    const on = settings({ DATABASE_URL: '', DATA_DIR: nothing });
+    const { code, out } = await runOps(['doctor', '--json'], on);
+    expect([code, JSON.parse(out)]).toEqual([
+      0,
+      [
+        { check: 'configuration', outcome: 'ok', message: 'every variable is allowed' },
+        {
+          check: 'data folder',
+          outcome: 'warn',
+          message: `${nothing} is not there yet`,
+          advice: 'The first start makes it.',
+        },
+        {
+          check: 'connectivity',
+          outcome: 'warn',
+          message: `there is no data in ${nothing} yet`,
+          advice: 'The first start makes it. If there should be some already, check DATA_DIR.',
+        },
+      ],
+    ]);
+    const fresh = await freshDatabase();
+    const keyless = settings({ DATABASE_URL: fresh.url, MASTER_KEY: '', DATA_DIR: nothing });
+    expect((await runOps(['doctor'], keyless)).out).toMatch(/^fail {2}migrations: .* to come$/m);
+    await fresh.drop();
+    expect(existsSync(nothing)).toBe(false);
   });
 
   test('waits for no lock that is not given back', async () => {

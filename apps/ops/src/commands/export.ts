@@ -65,18 +65,22 @@ export function addExportCommands(program: Command, perform: Perform): void {
     .option('--without-keys', 'without the keys of personal data, which cannot be read then')
     .action((file: string, options: CommonOptions & ImportOptions) =>
       perform.alone(options, (out, { connect, stdin }) =>
-        connect(async (engine) => {
-          const source = file === '-' ? stdin : file;
-          const done = await importLog(engine, source, options, out);
-          await whileProjecting(engine, async () => {}, out);
-          out.progressDone();
-          out.result(done);
-          const before = done.resumed > 0 ? `, ${count(done.resumed)} of them were there` : '';
-          out.line(
-            `${counted(done.events, 'event')} in ${done.seconds.toFixed(1)} s${before}; the log ends at ${done.head}`,
-          );
-          return FINE;
-        }, out),
+        connect(
+          async (engine) => {
+            const source = file === '-' ? stdin : file;
+            const done = await importLog(engine, source, options, out);
+            await whileProjecting(engine, async () => {}, out);
+            out.progressDone();
+            out.result(done);
+            const before = done.resumed > 0 ? `, ${count(done.resumed)} of them were there` : '';
+            out.line(
+              `${counted(done.events, 'event')} in ${done.seconds.toFixed(1)} s${before}; the log ends at ${done.head}`,
+            );
+            return FINE;
+          },
+          out,
+          'existing or new',
+        ),
       ),
     );
   addKeys(program, perform);
@@ -99,12 +103,16 @@ function addKeys(program: Command, perform: Perform): void {
     .argument('<file>', 'the file of `keys export`; - for the standard input')
     .action((file: string, options: CommonOptions) =>
       perform.alone(options, (out, { connect, stdin }) =>
-        connect(async (engine) => {
-          const keys = await importKeys(engine, file === '-' ? stdin : file);
-          out.result({ keys });
-          out.line(counted(keys, 'key'));
-          return FINE;
-        }, out),
+        connect(
+          async (engine) => {
+            const keys = await importKeys(engine, file === '-' ? stdin : file);
+            out.result({ keys });
+            out.line(counted(keys, 'key'));
+            return FINE;
+          },
+          out,
+          'existing or new',
+        ),
       ),
     );
 }
