@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { Rejection } from '../../../libs/kernel/errors.ts';
 import { loadConfig } from '../../../libs/runtime/config.ts';
-import { FINE, MISUSED, type Perform, type Surroundings, WRONG } from './command.ts';
+import { FINE, MISUSED, Misused, type Perform, type Surroundings, WRONG } from './command.ts';
 import { addAuditCommands } from './commands/audit.ts';
 import { addDeadLetterCommands } from './commands/dead-letters.ts';
 import { addDeliveryCommands } from './commands/deliveries.ts';
@@ -62,6 +62,7 @@ export async function run(args: readonly string[], options: Partial<Surroundings
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? FINE : MISUSED;
     if (!(error instanceof ReaderGone)) stderr.write(`${explained(error)}\n`);
+    if (error instanceof Misused) return MISUSED;
     return error instanceof Interrupted ? INTERRUPTED : WRONG;
   }
 }

@@ -9,6 +9,9 @@ export const FINE = 0;
 export const WRONG = 1;
 export const MISUSED = 2;
 
+/** What the command line asks for cannot be: it ends with 2, whenever that is found out. */
+export class Misused extends Error {}
+
 /** What a command line runs in. */
 export interface Surroundings extends Streams {
   stdin: NodeJS.ReadableStream;

@@ -226,6 +226,10 @@ export function* work(status: Status): Generator<Diagnosis> {
       yield warn('leases', silent, 'Start its role: whoever starts takes it over.');
     }
   }
+  if (status.skipped.length > 0) {
+    const advice = 'Where the reason is gone: `ops rebuild --all --unskip <position>`.';
+    yield warn('skipped events', `read models pass over position ${status.skipped.join(', ')}`, advice);
+  }
   if (upToDate.length > 0) yield ok('lag', `up to date: ${upToDate.join(', ')}`);
   const late = status.timers.filter(({ lateSeconds }) => lateSeconds > LAG_WARN_SECONDS);
   for (const { process, due, lateSeconds } of late) {

@@ -248,12 +248,13 @@ describe('doctor', () => {
       timers: [{ process: 'completePayment', waiting: 3, due: 2, lateSeconds: 30, nextAt: '' }],
       deliveries: [{ platform: 'p', environment: 'sandbox', pending: 5, due: 4, lateSeconds: 90, failed: 2 }],
       parked: 1,
-      skipped: [],
+      skipped: [5, 7],
     };
     expect([...work(status)].map(({ check, outcome, message }) => [check, outcome, message])).toEqual([
       ['lag', 'fail', 'live is 8 events, 61 s behind (stuck)'],
       ['lag', 'warn', 'live is 8 events, 11 s behind'],
       ['leases', 'warn', 'a:1:projector has held live without a heartbeat for 12 s'],
+      ['skipped events', 'warn', 'read models pass over position 5, 7'],
       ['lag', 'ok', 'up to date: live'],
       ['timers', 'warn', '2 of completePayment are due, the earliest for 30 s'],
       ['deliveries', 'warn', 'p sandbox: 4 due for 90 s, 2 given up'],
