@@ -173,6 +173,21 @@ describe('statement', () => {
     expect(made.lines.map((one: { event: string }) => one.event)).toEqual(['DepositReceived', 'AccountDebited']);
   });
 
+  test('of a time before the account was open, and of one that ends before it begins', async () => {
+    expect(await ops('statement', activity.usd, '--to', '2000-01-01')).toEqual({
+      code: 1,
+      out: '',
+      err: 'The account was not open yet.\n',
+    });
+    const backwards = (from: string, to: string) => ops('statement', activity.usd, '--from', from, '--to', to);
+    const misused = (err: string) => ({ code: 2, out: '', err: `${err}\n` });
+    expect(await backwards('3', '2')).toEqual(misused('--from, position 3, is later than --to, position 2.'));
+    expect(await backwards('2026-01-02', '2026-01-01')).toEqual(
+      misused('--from, 2026-01-02T00:00:00.000Z, is later than --to, 2026-01-01T23:59:59.999Z.'),
+    );
+    expect((await backwards('2', '2')).code).toBe(0);
+  });
+
   test('of a system account adds up to its balance', async () => {
     const made = await json('statement', 'mint:USD');
     expect([made.closingMinor, made.lines.length]).toEqual(['-75000', 2]);
