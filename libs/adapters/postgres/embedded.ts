@@ -1,8 +1,9 @@
 import { randomBytes, randomInt } from 'node:crypto';
-import { mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { makeFolder, requireUsable } from './data-folder.ts';
 import { accountFor } from './embedded-account.ts';
 import { clusterExists, clusterOf, createCluster, NAME, socketFolder } from './embedded-cluster.ts';
 import { findPrograms } from './embedded-programs.ts';
@@ -65,10 +66,11 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 
 async function prepare(options: EmbeddedPostgresOptions): Promise<Site> {
   const { dataDir, log, durable = true, connections } = options;
+  for (const folder of [dataDir, clusterOf(dataDir)]) await requireUsable(folder);
   if (options.existing && !(await clusterExists(clusterOf(dataDir)))) {
     throw new Error(`There is no data in ${dataDir}: check DATA_DIR.`);
   }
-  await mkdir(dataDir, { recursive: true }).catch((error: Error) => {
+  await makeFolder(dataDir).catch((error: Error) => {
     throw new Error(`DATA_DIR ${dataDir} cannot be made: ${error.message}`);
   });
   const folder = await realpath(dataDir);
