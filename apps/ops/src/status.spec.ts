@@ -148,7 +148,16 @@ describe('doctor', () => {
     const inIt = outcomes((await runOps(['doctor', '--json'], settings({ DATA_DIR: readOnly }))).out);
     expect([inIt['data folder'], inIt.disk]).toEqual([undefined, undefined]);
     const keyInIt = settings({ DATA_DIR: readOnly, MASTER_KEY: '' });
-    expect(outcomes((await runOps(['doctor', '--json'], keyInIt)).out)['data folder']).toBe('fail');
+    expect(outcomes((await runOps(['doctor', '--json'], keyInIt)).out)).toEqual({
+      configuration: 'ok',
+      'data folder': 'fail',
+    });
+    const status = await runOps(['status'], settings({ DATA_DIR: readOnly, DATABASE_URL: '' }));
+    expect(status).toEqual({
+      code: 1,
+      out: '',
+      err: `${readOnly} cannot be written. Give it to the user that runs the platform.\n`,
+    });
     await rm(readOnly, { recursive: true });
   });
 
