@@ -6,6 +6,7 @@ import type { TestPlatform } from './platform.ts';
 /** What `someActivity` made, by public id. */
 export interface Activity {
   usd: string;
+  eur: string;
   completed: string;
   pending: string;
 }
@@ -31,29 +32,36 @@ export async function someActivity(platform: TestPlatform): Promise<Activity> {
       .expect(201);
     return String(body.transactionId);
   };
-  const reaches = (transaction: string, status: string) =>
-    eventually(
-      async () => (await platform.api('get', `/transactions/${transaction}`).expect(200)).body.status,
-      (found) => found === status,
-    );
 
   for (const amount of [50_000, 25_000]) {
     await platform.api('post', `/sandbox/internal-accounts/${usd}/fund`).send({ amount }).expect(200);
   }
   const completed = await pay(account('EUR'));
-  await reaches(completed, 'COMPLETED');
+  await reaches(platform, completed, 'COMPLETED');
   const accountInfo = withSuffix('USD_ACCOUNT', '003');
   const bank = await platform
     .api('post', '/platform/external-accounts')
     .send({ currency: 'USD', accountInfo })
     .expect(201);
   const pending = await pay(bank.body.id);
-  await reaches(pending, 'PROCESSING');
-  const { engine } = platform;
+  await reaches(platform, pending, 'PROCESSING');
+  await untilProjected(platform);
+  return { usd, eur: account('EUR'), completed, pending };
+}
+
+/** Waits until a transaction shows a status. */
+export async function reaches(platform: Pick<TestPlatform, 'api'>, transaction: string, status: string): Promise<void> {
+  await eventually(
+    async () => (await platform.api('get', `/transactions/${transaction}`).expect(200)).body.status,
+    (found) => found === status,
+  );
+}
+
+/** Waits until the read models show what the log ends with. */
+export async function untilProjected({ engine }: Pick<TestPlatform, 'engine'>): Promise<void> {
   const head = await engine.store.head();
   await eventually(
     async () => engine.readModel.projected,
     (position) => position >= head,
   );
-  return { usd, completed, pending };
 }

@@ -14,19 +14,20 @@ export interface Database {
 
 /**
  * The database of DATABASE_URL, else the embedded PostgreSQL in DATA_DIR, with the master key that belongs to it.
- * `join`: use an embedded PostgreSQL that another process owns, and leave it running.
+ * `join`: use an embedded PostgreSQL that another process owns, and leave it running. `existing`: refuse a folder without a cluster, and
+ * keep no new key.
  */
 export async function openDatabase(
   config: Config,
-  { logger, join = false }: { logger: Logger; join?: boolean },
+  { logger, join = false, existing = false }: { logger: Logger; join?: boolean; existing?: boolean },
 ): Promise<Database> {
   const { databaseUrl, dataDir, postgresPort: port } = config;
   const server = databaseUrl
     ? { url: databaseUrl, stop: async () => {} }
-    : await startEmbeddedPostgres({ dataDir, port, join, log: (message) => logger.info(message) });
+    : await startEmbeddedPostgres({ dataDir, port, join, existing, log: (message) => logger.info(message) });
   try {
     const eventsExist = await holdsEvents(server.url, databaseUrl !== undefined);
-    const masterKey = await loadMasterKey({ configured: config.masterKey, dataDir, eventsExist });
+    const masterKey = await loadMasterKey({ configured: config.masterKey, dataDir, eventsExist, keep: !existing });
     return { url: server.url, masterKey, stop: () => server.stop() };
   } catch (error) {
     await server.stop();

@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
+import { platform, tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -285,6 +285,25 @@ describe('a DATA_DIR', () => {
     expect(copied.pid).not.toBe(original.pid);
     expect(copied.port).not.toBe(original.port);
     expect(await takesConnections(original.url)).toBe(true);
+  });
+
+  test('that is not there is refused, and not made, where a cluster must exist', async () => {
+    await expect(start({ existing: true })).rejects.toThrow(`There is no data in ${dataDir}: check DATA_DIR.`);
+    await expect(stat(dataDir)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  test('is made with the folders above it', async () => {
+    dataDir = path.join(folder, 'a/b/data');
+    expect(await takesConnections((await start()).url)).toBe(true);
+  });
+
+  test('that cannot be made is told', async () => {
+    dataDir = path.join(folder, 'file/data');
+    await writeFile(path.join(folder, 'file'), '');
+    await expect(start()).rejects.toThrow(`DATA_DIR ${dataDir} cannot be made: EEXIST`);
+    if (platform() !== 'linux') return; // where Node's own recursive mkdir tries for ever
+    dataDir = '/proc/ledgerline/data';
+    await expect(start()).rejects.toThrow(`DATA_DIR ${dataDir} cannot be made: E`);
   });
 
   test('that lost its keys is refused rather than given new ones', async () => {

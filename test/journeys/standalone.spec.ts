@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -12,6 +12,9 @@ const ROOT = path.join(import.meta.dirname, '../..');
 const API = '/2025-10-13';
 
 jest.setTimeout(120_000); // each start is a whole program
+
+const isRoot = process.getuid?.() === 0;
+if (isRoot) console.info('skipped: a start in a folder that cannot be written, because root may write anywhere');
 
 let folder: string;
 let started: ChildProcess[];
@@ -213,6 +216,14 @@ describe('npm start', () => {
     expect(await once(child, 'exit')).toEqual([1, null]);
     expect(output()).toContain('PORT must be');
     expect(output()).toContain('LOG_LEVEL must be');
+  });
+
+  (isRoot ? test.skip : test)('in a folder that cannot be written says whose it must be, without a stack', async () => {
+    await chmod(folder, 0o500);
+    const { child, output } = launch();
+    expect(await once(child, 'exit')).toEqual([1, null]);
+    expect(output()).toMatch(/\n.+ cannot be written\. Give it to the user that runs the platform\.\n\n$/);
+    await chmod(folder, 0o700);
   });
 
   test('shares its database with the operators’ command line while it runs, and lends it when it does not', async () => {

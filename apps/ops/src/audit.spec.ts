@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { currencyCodes } from '../../../libs/kernel/money.ts';
 import { type Activity, someActivity } from '../../../test/activity.ts';
 import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
+import { systemAccounts } from './balances.ts';
 import { opsOn } from './ops.examples.ts';
 
 let platform: TestPlatform;
@@ -88,11 +91,51 @@ describe('balance', () => {
     );
   });
 
-  test('refuses what is no account and no moment', async () => {
-    expect(await ops('balance', 'Customer:x')).toMatchObject({
-      code: 1,
-      err: expect.stringMatching(/^Customer:x is no/),
+  test.each([
+    ['balance', 'Customer:x'],
+    ['balance', 'foo:USD'],
+    ['balance', 'transit'],
+    ['statement', 'tranist:USD'],
+    ['statement', 'transit:USD:EUR'],
+  ])('refuses what is no account: %s %s', async (command, account) => {
+    expect(await ops(command, account)).toEqual({
+      code: 2,
+      out: '',
+      err:
+        `error: command-argument value '${account}' is invalid for argument 'account'. It must be InternalAccount:<uuid>, ` +
+        'or a system account such as transit:USD: mint, rail, clearing, transit, fx, fees, suspense, receivable.\n',
     });
+  });
+
+  test('knows the system accounts of docs/why/system-accounts.md', () => {
+    const page = readFileSync(new URL('../../../docs/why/system-accounts.md', import.meta.url), 'utf8');
+    const named = [...page.matchAll(/^\| `(\w+):<currency>` \|/gm)].map(([, name]) => name);
+    expect(named.sort()).toEqual([...systemAccounts].sort());
+  });
+
+  test('refuses a currency that there is not, and a position beyond the log', async () => {
+    expect(await ops('balance', 'transit:XXX')).toEqual({
+      code: 2,
+      out: '',
+      err:
+        "error: command-argument value 'transit:XXX' is invalid for argument 'account'. There is no currency XXX. " +
+        `There are: ${currencyCodes().join(', ')}.\n`,
+    });
+    const head = await platform.engine.store.head();
+    const beyond = { code: 2, out: '', err: `The log ends at position ${head}: there is no event at ${head + 1}.\n` };
+    for (const line of [
+      ['balance', 'transit:USD', '--at'],
+      ['trial-balance', '--at'],
+      ['statement', 'transit:USD', '--from'],
+      ['statement', 'transit:USD', '--to'],
+      ['export', '--to'],
+    ]) {
+      expect(await ops(...line, `${head + 1}`)).toEqual(beyond);
+    }
+    expect((await ops('balance', 'transit:USD', '--at', `${head}`)).code).toBe(0);
+  });
+
+  test('refuses what is no account here and no moment', async () => {
     const nobody = 'InternalAccount:00000000-0000-4000-8000-000000000000';
     expect(await ops('balance', nobody)).toEqual({
       code: 1,
@@ -128,6 +171,21 @@ describe('statement', () => {
     const made = await json('statement', activity.usd, '--from', from, '--to', to);
     expect(made).toMatchObject({ openingMinor: '50000', closingMinor: '65000', pendingMinor: '0' });
     expect(made.lines.map((one: { event: string }) => one.event)).toEqual(['DepositReceived', 'AccountDebited']);
+  });
+
+  test('of a time before the account was open, and of one that ends before it begins', async () => {
+    expect(await ops('statement', activity.usd, '--to', '2000-01-01')).toEqual({
+      code: 1,
+      out: '',
+      err: 'The account was not open yet.\n',
+    });
+    const backwards = (from: string, to: string) => ops('statement', activity.usd, '--from', from, '--to', to);
+    const misused = (err: string) => ({ code: 2, out: '', err: `${err}\n` });
+    expect(await backwards('3', '2')).toEqual(misused('--from, position 3, is later than --to, position 2.'));
+    expect(await backwards('2026-01-02', '2026-01-01')).toEqual(
+      misused('--from, 2026-01-02T00:00:00.000Z, is later than --to, 2026-01-01T23:59:59.999Z.'),
+    );
+    expect((await backwards('2', '2')).code).toBe(0);
   });
 
   test('of a system account adds up to its balance', async () => {

@@ -39,7 +39,7 @@ function wordsOf(command: string): string[] {
     'Customer:0195…': customer,
     'log.ndjson': path.join(folder, 'log.ndjson'),
   };
-  return words.map((word) => ids[word] ?? word.replace(/^2026-11-(21|30)/, '2999-11-$1'));
+  return words.map((word) => ids[word] ?? word.replace(/^2026-11-(22|30)/, '2999-11-$1'));
 }
 
 test('the document has commands', () => {

@@ -1,7 +1,9 @@
+import { InvalidArgumentError } from 'commander';
 import { type AccountState, account, availableMinor } from '../../../libs/domain/accounts/account.ts';
 import { evolved } from '../../../libs/kernel/decider.ts';
 import { isUuid, parsePublicId, publicId } from '../../../libs/kernel/ids.ts';
 import type { RecordedEvent } from '../../../libs/kernel/messages.ts';
+import { currencyCodes, isCurrency } from '../../../libs/kernel/money.ts';
 import { journal, movements } from '../../../projections/journal.ts';
 import type { Engine } from '../../shared/engine.ts';
 import { isUpTo, type Moment } from './moment.ts';
@@ -27,14 +29,20 @@ export interface Balance {
   at: string | undefined;
 }
 
-const SYSTEM = /^[a-z]+:[A-Z0-9]{3,5}$/;
+/** The accounts that are no streams, one per currency each: docs/why/system-accounts.md. */
+export const systemAccounts = ['mint', 'rail', 'clearing', 'transit', 'fx', 'fees', 'suspense', 'receivable'] as const;
 
-/** Reads `InternalAccount:<uuid>`, a bare uuid, the name of a stream, or a system account. */
+/** Reads `InternalAccount:<uuid>`, a bare uuid, the name of a stream, or a system account that there can be. */
 export function accountName(text: string): AccountName {
   const uuid = parsePublicId('InternalAccount', text) ?? text.replace(/^account[-:]/, '').toLowerCase();
   if (isUuid(uuid)) return { uuid };
-  if (SYSTEM.test(text)) return { system: text };
-  throw new Error(`${text} is no account: give InternalAccount:<uuid>, or a system account such as transit:USD.`);
+  const [kind, code, ...more] = text.split(':');
+  if (!systemAccounts.some((one) => one === kind) || code === undefined || more.length > 0)
+    throw new InvalidArgumentError(
+      `It must be InternalAccount:<uuid>, or a system account such as transit:USD: ${systemAccounts.join(', ')}.`,
+    );
+  if (isCurrency(code)) return { system: text };
+  throw new InvalidArgumentError(`There is no currency ${code}. There are: ${currencyCodes().join(', ')}.`);
 }
 
 /** As it is shown. */

@@ -1,8 +1,12 @@
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { loadConfig } from '../../../libs/runtime/config.ts';
 import { someActivity } from '../../../test/activity.ts';
 import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
 import { MASKED } from './inspect.ts';
-import { opsOn } from './ops.examples.ts';
+import { opsOn, runOps } from './ops.examples.ts';
 
 let platform: TestPlatform;
 beforeAll(async () => {
@@ -26,6 +30,26 @@ describe('the command line', () => {
     const unknown = 'Customer:00000000-0000-4000-8000-000000000000';
     expect(await ops('inspect', unknown)).toEqual({ code: 1, out: '', err: `Nothing is recorded about ${unknown}.\n` });
     expect(await ops('--help')).toMatchObject({ code: 0, out: expect.stringContaining('trial-balance') });
+  });
+
+  test.each([
+    ['status'],
+    ['verify'],
+    ['balance', 'transit:USD'],
+    ['export'],
+    ['keys', 'export'],
+    ['platform', 'list'],
+    ['rebuild', '--all'],
+    ['redeliver', 'Webhook:00000000-0000-4000-8000-000000000000'],
+    ['erase', 'Customer:00000000-0000-4000-8000-000000000000'],
+  ])('refuses a folder where there is no data, and makes nothing there: %s %s', async (...args) => {
+    const folder = path.join(tmpdir(), 'ledgerline-not-there');
+    expect(await runOps(args, { config: () => loadConfig({ DATA_DIR: folder }) })).toEqual({
+      code: 1,
+      out: '',
+      err: `There is no data in ${folder}: check DATA_DIR.\n`,
+    });
+    expect(existsSync(folder)).toBe(false);
   });
 
   test('makes a platform whose credentials work in both environments, and lists it', async () => {

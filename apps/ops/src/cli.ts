@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { Rejection } from '../../../libs/kernel/errors.ts';
 import { loadConfig } from '../../../libs/runtime/config.ts';
-import { FINE, MISUSED, type Perform, type Surroundings, WRONG } from './command.ts';
+import { FINE, MISUSED, Misused, type Perform, type Surroundings, WRONG } from './command.ts';
 import { addAuditCommands } from './commands/audit.ts';
 import { addDeadLetterCommands } from './commands/dead-letters.ts';
 import { addDeliveryCommands } from './commands/deliveries.ts';
@@ -45,7 +45,7 @@ export async function run(args: readonly string[], options: Partial<Surroundings
     stdin: process.stdin,
     stdout: process.stdout,
     stderr: process.stderr,
-    connect: (work, out) => withEngine(config(), out, work),
+    connect: (work, out, on) => withEngine(config(), out, work, on),
     ...options,
     config,
   };
@@ -62,6 +62,7 @@ export async function run(args: readonly string[], options: Partial<Surroundings
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? FINE : MISUSED;
     if (!(error instanceof ReaderGone)) stderr.write(`${explained(error)}\n`);
+    if (error instanceof Misused) return MISUSED;
     return error instanceof Interrupted ? INTERRUPTED : WRONG;
   }
 }
@@ -69,9 +70,9 @@ export async function run(args: readonly string[], options: Partial<Surroundings
 function performing(surroundings: Surroundings, signal: AbortSignal, done: (exitCode: number) => void): Perform {
   const output = (isJson: boolean) => createOutput(isJson, surroundings, signal);
   return {
-    async onEngine(options, work) {
+    async onEngine(options, work, on) {
       const out = output(options.json === true);
-      const exitCode = surroundings.connect((engine) => work(engine, out), out);
+      const exitCode = surroundings.connect((engine) => work(engine, out), out, on);
       done(await exitCode.finally(() => out.progressDone()));
     },
     async alone(options, work) {

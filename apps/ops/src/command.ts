@@ -9,14 +9,20 @@ export const FINE = 0;
 export const WRONG = 1;
 export const MISUSED = 2;
 
+/** What the command line asks for cannot be: it ends with 2, whenever that is found out. */
+export class Misused extends Error {}
+
 /** What a command line runs in. */
 export interface Surroundings extends Streams {
   stdin: NodeJS.ReadableStream;
   /** Checks and gives the configuration. */
   config: () => Config;
   /** Gives a command the engine it works on. */
-  connect: <T>(work: (engine: Engine) => Promise<T>, out: Output) => Promise<T>;
+  connect: <T>(work: (engine: Engine) => Promise<T>, out: Output, on?: Deployment) => Promise<T>;
 }
+
+/** What a command works on: a deployment that is there, or also one that it begins. */
+export type Deployment = 'existing' | 'existing or new';
 
 /** The options that every command has. */
 export interface CommonOptions {
@@ -25,8 +31,12 @@ export interface CommonOptions {
 
 /** How a command does its work; the work answers the exit code. */
 export interface Perform {
-  /** On the engine of the deployment. */
-  onEngine(options: CommonOptions, work: (engine: Engine, out: Output) => Promise<number>): Promise<void>;
+  /** On the engine of the deployment, which is there already unless `on` says otherwise. */
+  onEngine(
+    options: CommonOptions,
+    work: (engine: Engine, out: Output) => Promise<number>,
+    on?: Deployment,
+  ): Promise<void>;
   /** Without one. */
   alone(options: CommonOptions, work: (out: Output, surroundings: Surroundings) => Promise<number>): Promise<void>;
 }

@@ -7,6 +7,7 @@ import { Projector } from '../../projector/src/projector.ts';
 import { type Database, openDatabase } from '../../shared/database.ts';
 import { type Engine, openEngine } from '../../shared/engine.ts';
 import { partitionsOf } from '../../shared/feed.ts';
+import type { Deployment } from './command.ts';
 import { count, type Output } from './output.ts';
 import { replay } from './replay.ts';
 
@@ -20,15 +21,16 @@ export const loggerOf = (out: Pick<Output, 'note'>) =>
 
 /**
  * An engine on the database of the configuration. The embedded PostgreSQL of a platform that is running is used as it is and left
- * running; without one, it is started for the command.
+ * running; without one, it is started for the command. A deployment is begun only by what is meant to.
  */
 export async function withEngine<T>(
   config: Config,
   out: Pick<Output, 'note'>,
   work: (engine: Engine) => Promise<T>,
+  on: Deployment = 'existing',
 ): Promise<T> {
   const logger = loggerOf(out);
-  const database = await openDatabase(config, { logger, join: true });
+  const database = await openDatabase(config, { logger, join: true, existing: on === 'existing' });
   try {
     const engine = await engineOn(database, config, logger);
     try {

@@ -1,6 +1,8 @@
-import { access, constants, stat, statfs } from 'node:fs/promises';
+import { stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
+import { GIVE_IT, isUsable } from '../../../libs/adapters/postgres/data-folder.ts';
+import { clusterExists, clusterOf } from '../../../libs/adapters/postgres/embedded-cluster.ts';
 import type { Config } from '../../../libs/runtime/config.ts';
 import { pendingMigrations } from '../../../migrations/index.ts';
 import { projections } from '../../../projections/index.ts';
@@ -33,15 +35,21 @@ export async function* diagnose(configure: () => Config, out: Pick<Output, 'note
     return;
   }
   yield ok('configuration', 'every variable is allowed');
-  yield* folder(config);
+  const canGoOn = yield* folder(config);
   if (config.kafka) yield* kafka(config.kafka);
   const log = config.esdbUrl === undefined ? undefined : await eventStoreDb(config.esdbUrl);
   if (log) yield log;
+  if (!canGoOn) return;
+  const { databaseUrl, dataDir } = config;
+  if (databaseUrl === undefined && !(await clusterExists(clusterOf(dataDir)))) {
+    const advice = 'The first start makes it. If there should be some already, check DATA_DIR.';
+    yield warn('connectivity', `there is no data in ${dataDir} yet`, advice);
+    return;
+  }
   let database: Database;
   try {
-    const { databaseUrl } = config;
     const hurried = { ...config, databaseUrl: databaseUrl && impatient(databaseUrl) };
-    const opened = await openDatabase(hurried, { logger: loggerOf(out), join: true });
+    const opened = await openDatabase(hurried, { logger: loggerOf(out), join: true, existing: true });
     database = { ...opened, url: impatient(opened.url) };
   } catch (error) {
     yield fail(
@@ -74,26 +82,23 @@ function impatient(databaseUrl: string): string {
   return url.href;
 }
 
-async function* folder({ dataDir, databaseUrl, masterKey }: Config): AsyncGenerator<Diagnosis> {
-  const exists = await stat(dataDir).catch(() => undefined);
+/** Says whether it is worth looking at what stands on the folder. */
+async function* folder({ dataDir, databaseUrl, masterKey }: Config): AsyncGenerator<Diagnosis, boolean> {
   const isNeeded = databaseUrl === undefined || masterKey === undefined;
-  if (!exists) {
+  const isWritable = await isUsable(dataDir);
+  if (isWritable === undefined) {
     if (isNeeded) yield warn('data folder', `${dataDir} is not there yet`, 'The first start makes it.');
-    return;
+    return true;
   }
-  const isWritable = await access(dataDir, constants.R_OK | constants.W_OK).then(
-    () => true,
-    () => false,
-  );
   if (isWritable) yield ok('data folder', dataDir);
-  else if (isNeeded)
-    yield fail('data folder', `${dataDir} cannot be written`, 'Give it to the user that runs the platform.');
+  else if (isNeeded) yield fail('data folder', `${dataDir} cannot be written`, GIVE_IT);
   const keys = await stat(path.join(dataDir, 'keys')).catch(() => undefined);
   if (keys && (keys.mode & 0o077) !== 0)
     yield fail('keys', `${path.join(dataDir, 'keys')} can be read by others`, 'chmod -R go= on it.');
-  if (!isWritable && !isNeeded) return; // a container's read-only folder, in which nothing is kept
+  if (!isWritable) return !isNeeded; // a container's read-only folder, in which nothing is kept
   const { bavail, bsize } = await statfs(dataDir);
   yield disk((bavail * bsize) / MB);
+  return true;
 }
 
 function disk(freeMb: number): Diagnosis {
@@ -219,6 +224,10 @@ export function* work(status: Status): Generator<Diagnosis> {
       const silent = `${one.owner} has held ${one.name} without a heartbeat for ${duration(one.heartbeatSeconds)}`;
       yield warn('leases', silent, 'Start its role: whoever starts takes it over.');
     }
+  }
+  if (status.skipped.length > 0) {
+    const advice = 'Where the reason is gone: `ops rebuild --all --unskip <position>`.';
+    yield warn('skipped events', `read models pass over position ${status.skipped.join(', ')}`, advice);
   }
   if (upToDate.length > 0) yield ok('lag', `up to date: ${upToDate.join(', ')}`);
   const late = status.timers.filter(({ lateSeconds }) => lateSeconds > LAG_WARN_SECONDS);

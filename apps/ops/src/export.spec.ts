@@ -263,6 +263,12 @@ describe('import', () => {
     });
   });
 
+  test('refuses a type of event that there is not, and names those that there are', async () => {
+    const { code, out, err } = await ops('export', '--type', 'DepositReceived,Bogus');
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toMatch(/ There is no type Bogus\. There are: AccountClosed, .*\bDepositReceived\b/);
+  });
+
   test('keys of another master key are refused, and an erasure is never taken back', async () => {
     const other = await openEngine({ databaseUrl: database.url, masterKey: randomBytes(32), logger });
     const keys = (await ops('keys', 'export')).out;

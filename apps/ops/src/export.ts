@@ -40,7 +40,7 @@ export async function exportLog(
   const header = headerOf(options, upTo);
   if (sink.resumed && JSON.stringify(sink.resumed.header) !== JSON.stringify(header))
     throw new Error('The unfinished file is of another export: delete it, or ask for the same again.');
-  if (reveal) await recordReveal(engine, { by: reveal.by, command: 'export', upTo, ...asked(options) });
+  if (reveal && upTo > 0) await recordReveal(engine, { by: reveal.by, command: 'export', upTo, ...asked(options) });
   if (!sink.resumed) await sink.write(JSON.stringify(header));
   const tally = sink.resumed?.tally ?? new Tally();
   const about = customerId === undefined ? undefined : new About(customerId);

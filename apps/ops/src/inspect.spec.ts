@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Activity, someActivity } from '../../../test/activity.ts';
+import { type Activity, reaches, someActivity } from '../../../test/activity.ts';
 import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
 import { startReceiver } from '../../../test/receiver.ts';
 import { MASKED } from './inspect.ts';
@@ -21,6 +21,12 @@ afterAll(async () => {
 });
 
 const { ops, json } = opsOn(() => platform);
+
+/** The types of the events that followed from each request about a resource. */
+async function followed(id: string): Promise<string[][]> {
+  const { trails } = (await json('inspect', id)) as { trails: { commands: TrailCommand[] }[] };
+  return trails.map(({ commands }) => commands.flatMap(({ events }) => events.map(({ type }) => type)));
+}
 
 test('inspects a resource by its public id, its uuid or its stream', async () => {
   const uuid = activity.completed.slice('Transaction:'.length);
@@ -83,6 +89,30 @@ test('shows the timer of a payment that waits, and of an account the newest requ
     ['PaymentQuoted', 'ExecutionRequested', 'FundsPended', 'PaymentStarted', 'RailPending'],
   ]);
   expect((await json('inspect', activity.usd, '--trails', '0')).trails).toEqual([]);
+});
+
+test('follows a payment that a second request executed to the accounts that the quote named', async () => {
+  const { body: quote } = await platform
+    .api('post', '/quotes')
+    .send({
+      source: { sourceType: 'ACCOUNT', accountId: activity.usd },
+      destination: { destinationType: 'ACCOUNT', accountId: activity.eur },
+      lockedCurrencySide: 'SENDING',
+      lockedCurrencyAmount: 10_000,
+    })
+    .expect(201);
+  await platform.api('post', `/quotes/${quote.id}/execute`).set('Idempotency-Key', 'execute').expect(200);
+  await reaches(platform, quote.transactionId, 'COMPLETED');
+  const executed = ['ExecutionRequested', 'AccountDebited', 'AccountCredited', 'PaymentStarted', 'PaymentCompleted'];
+  expect(await followed(quote.transactionId)).toEqual([['PaymentQuoted'], executed]);
+  expect((await followed(activity.eur)).at(-1)).toEqual(executed);
+});
+
+test('follows a payment that a timer has moved on', async () => {
+  await platform.api('post', '/sandbox/clock/advance').send({ seconds: 600 }).expect(200);
+  await reaches(platform, activity.pending, 'COMPLETED');
+  const [, woken] = await followed(activity.pending);
+  expect(woken).toEqual(['PaymentWoken', 'RailAccepted', 'FundsPosted', 'PaymentCompleted']);
 });
 
 test('shows the claims of a customer, and whose they are', async () => {

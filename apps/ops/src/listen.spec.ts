@@ -179,7 +179,7 @@ describe('trigger', () => {
     const { code, err } = await ops('trigger', 'BULK_UPLOAD.COMPLETED');
     expect([code, err]).toEqual([
       1,
-      'BULK_UPLOAD.COMPLETED cannot be triggered on this platform: it belongs to a feature that this version does not have.\n',
+      'BULK_UPLOAD.COMPLETED cannot be triggered: it belongs to a feature that this version does not have.\n',
     ]);
     expect((await ops('trigger', 'NO.SUCH')).code).toBe(2);
   });
@@ -199,6 +199,17 @@ describe('where there is more than one platform, or no endpoint', () => {
       1,
       'The platform has no webhook endpoint, so nothing is announced: set one with PATCH /config.\n',
     ]);
+    const hindered = (listed: { type: string; hindered?: string }[]) =>
+      listed.find(({ type }) => type === 'INTERNAL_ACCOUNT.SWEEP_FAILED')!.hindered;
+    const listed = await json('trigger');
+    expect(listed.map(({ type }: { type: string }) => type)).toEqual(webhookEventTypes.map(({ type }) => type));
+    expect(hindered(listed)).toBeUndefined();
+    expect(hindered(await json('trigger', '--platform', quiet.tenant.platform))).toMatch(
+      /^it has no rule-based accounts/,
+    );
+    expect((await ops('trigger', 'BULK_UPLOAD.COMPLETED')).err).toBe(
+      'BULK_UPLOAD.COMPLETED cannot be triggered: it belongs to a feature that this version does not have.\n',
+    );
     const rules = await ops('trigger', 'INTERNAL_ACCOUNT.SWEEP_FAILED', '--platform', quiet.tenant.platform);
     expect(rules.err).toContain('it has no rule-based accounts');
   });

@@ -1,6 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 import { recordedAt } from '../../../libs/kernel/clock.ts';
+import type { EventStore } from '../../../libs/kernel/event-store.port.ts';
 import type { RecordedEvent } from '../../../libs/kernel/messages.ts';
+import { Misused } from './command.ts';
 
 /** A point of the past: a position of the log, or a time at which events were stored (RFC 3339 UTC with milliseconds). */
 export type Moment = { position: number } | { at: string };
@@ -39,6 +41,25 @@ export const isUpTo = (until: Moment | undefined, event: Placed): boolean =>
 /** True when the event belongs to what begins with the moment, which is part of it. */
 export const isFrom = (since: Moment | undefined, event: Placed): boolean =>
   since === undefined || ('position' in since ? event.position >= since.position : timeOf(event) >= since.at);
+
+/** Refuses a position that the log has not come to. */
+export async function requirePast(store: Pick<EventStore, 'head'>, at: Moment | undefined): Promise<void> {
+  if (at === undefined || !('position' in at)) return;
+  const head = await store.head();
+  if (at.position > head) throw new Misused(`The log ends at position ${head}: there is no event at ${at.position}.`);
+}
+
+/** Refuses what is beyond the log's end, and what ends before it begins. */
+export async function requireSpan(
+  store: Pick<EventStore, 'head'>,
+  { from, to }: { from?: Moment; to?: Moment },
+): Promise<void> {
+  for (const one of [from, to]) await requirePast(store, one);
+  if (!from || !to) return;
+  const isBackwards =
+    'position' in from ? 'position' in to && from.position > to.position : 'at' in to && from.at > to.at;
+  if (isBackwards) throw new Misused(`--from, ${shownMoment(from)}, is later than --to, ${shownMoment(to)}.`);
+}
 
 /** As a person would say it. */
 export const shownMoment = (at: Moment): string => ('position' in at ? `position ${at.position}` : at.at);

@@ -60,6 +60,7 @@ export async function statement(
       }
     }
   }
+  if (made.currency === '') throw new Error('The account was not open yet.');
   return made;
 }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -148,7 +148,16 @@ describe('doctor', () => {
     const inIt = outcomes((await runOps(['doctor', '--json'], settings({ DATA_DIR: readOnly }))).out);
     expect([inIt['data folder'], inIt.disk]).toEqual([undefined, undefined]);
     const keyInIt = settings({ DATA_DIR: readOnly, MASTER_KEY: '' });
-    expect(outcomes((await runOps(['doctor', '--json'], keyInIt)).out)['data folder']).toBe('fail');
+    expect(outcomes((await runOps(['doctor', '--json'], keyInIt)).out)).toEqual({
+      configuration: 'ok',
+      'data folder': 'fail',
+    });
+    const status = await runOps(['status'], settings({ DATA_DIR: readOnly, DATABASE_URL: '' }));
+    expect(status).toEqual({
+      code: 1,
+      out: '',
+      err: `${readOnly} cannot be written. Give it to the user that runs the platform.\n`,
+    });
     await rm(readOnly, { recursive: true });
   });
 
@@ -163,6 +172,35 @@ describe('doctor', () => {
     expect(await runOps(['migrate'], on)).toEqual({ code: 0, out: 'The schema is the newest.\n', err: '' });
     expect((await runOps(['doctor'], on)).out).toMatch(/^ok {4}migrations: the schema is the newest$/m);
     await database.drop();
+  });
+
+  test('makes nothing in a folder where nothing is', async () => {
+    const nothing = path.join(folder, 'nothing');
+    const on = settings({ DATABASE_URL: '', DATA_DIR: nothing });
+    const { code, out } = await runOps(['doctor', '--json'], on);
+    expect([code, JSON.parse(out)]).toEqual([
+      0,
+      [
+        { check: 'configuration', outcome: 'ok', message: 'every variable is allowed' },
+        {
+          check: 'data folder',
+          outcome: 'warn',
+          message: `${nothing} is not there yet`,
+          advice: 'The first start makes it.',
+        },
+        {
+          check: 'connectivity',
+          outcome: 'warn',
+          message: `there is no data in ${nothing} yet`,
+          advice: 'The first start makes it. If there should be some already, check DATA_DIR.',
+        },
+      ],
+    ]);
+    const fresh = await freshDatabase();
+    const keyless = settings({ DATABASE_URL: fresh.url, MASTER_KEY: '', DATA_DIR: nothing });
+    expect((await runOps(['doctor'], keyless)).out).toMatch(/^fail {2}migrations: .* to come$/m);
+    await fresh.drop();
+    expect(existsSync(nothing)).toBe(false);
   });
 
   test('waits for no lock that is not given back', async () => {
@@ -219,12 +257,13 @@ describe('doctor', () => {
       timers: [{ process: 'completePayment', waiting: 3, due: 2, lateSeconds: 30, nextAt: '' }],
       deliveries: [{ platform: 'p', environment: 'sandbox', pending: 5, due: 4, lateSeconds: 90, failed: 2 }],
       parked: 1,
-      skipped: [],
+      skipped: [5, 7],
     };
     expect([...work(status)].map(({ check, outcome, message }) => [check, outcome, message])).toEqual([
       ['lag', 'fail', 'live is 8 events, 61 s behind (stuck)'],
       ['lag', 'warn', 'live is 8 events, 11 s behind'],
       ['leases', 'warn', 'a:1:projector has held live without a heartbeat for 12 s'],
+      ['skipped events', 'warn', 'read models pass over position 5, 7'],
       ['lag', 'ok', 'up to date: live'],
       ['timers', 'warn', '2 of completePayment are due, the earliest for 30 s'],
       ['deliveries', 'warn', 'p sandbox: 4 due for 90 s, 2 given up'],

@@ -1,7 +1,8 @@
 import type { Entry } from '../../../libs/domain/accounts/account.events.ts';
+import { account } from '../../../libs/domain/accounts/account.ts';
 import { deciders } from '../../../libs/domain/index.ts';
 import { isUuid, publicId } from '../../../libs/kernel/ids.ts';
-import { type RecordedEvent, streamIdOf } from '../../../libs/kernel/messages.ts';
+import { categoryOf, type RecordedEvent, streamIdOf } from '../../../libs/kernel/messages.ts';
 import { EventCodec } from '../../../libs/runtime/codec.ts';
 import { movements } from '../../../projections/journal.ts';
 import type { Engine } from '../../shared/engine.ts';
@@ -68,7 +69,10 @@ export async function trails(
   return found;
 }
 
-/** The events of a correlation, in the order of the log. */
+/**
+ * The events of a correlation, in the order of the log. What they name is followed, and what the event names that opened their stream: the
+ * execution of a payment does not repeat its accounts.
+ */
 async function correlated(
   engine: Pick<Engine, 'store'>,
   codec: EventCodec,
@@ -84,17 +88,24 @@ async function correlated(
     const named = new Set<string>();
     for (const stream of next) {
       seen.add(stream);
-      const logged = await engine.store.readStreamSince(stream, since);
+      const logged = await readForTrail(engine, stream, since);
       const mine = logged.filter(({ metadata }) => JSON.parse(metadata).correlationId === correlationId);
-      for (const event of await codec.decode(mine)) {
-        events.push(event);
-        for (const name of streamsNamedBy(event.data)) if (!seen.has(name)) named.add(name);
+      if (mine.length === 0) continue;
+      const decoded = await codec.decode(mine);
+      events.push(...decoded);
+      const [opening] = await codec.decode(logged.slice(0, 1));
+      for (const { data } of [opening!, ...decoded]) {
+        for (const name of streamsNamedBy(data)) if (!seen.has(name)) named.add(name);
       }
     }
     next = named;
   }
   return events.sort((a, b) => a.position - b.position);
 }
+
+/** An account's events each name what they are about, and there may be very many of them: only the newer ones are read. */
+const readForTrail = ({ store }: Pick<Engine, 'store'>, stream: string, since: number) =>
+  categoryOf(stream) === account.name ? store.readStreamSince(stream, since) : store.readStream(stream, -1);
 
 /**
  * A request may have written to other streams before it wrote to the one at hand: so many positions before, at most. Where they have gaps

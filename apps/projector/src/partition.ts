@@ -73,11 +73,16 @@ export class Partition {
   }
 
   /**
-   * Whether the connection lives on which everything was committed since `take`. The commits are not waited for, so that a crash of the
-   * server undoes the last ones; it ends the connection too.
+   * Whether the connection lives on which everything was committed since `take`, and the lease is held. The commits are not waited for,
+   * so that a crash of the server undoes the last ones; it ends the connection too.
    */
   get isSure(): boolean {
-    return this.client !== undefined;
+    return this.client !== undefined && this.isHeld;
+  }
+
+  /** Whether it has the lease, as far as is known here. */
+  get isHeld(): boolean {
+    return this.lease.token !== undefined;
   }
 
   /** Takes the lease and looks where the tables stand; undefined while another projector holds it. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Lease } from '../../../libs/adapters/postgres/lease.ts';
 import type { EventStore } from '../../../libs/kernel/event-store.port.ts';
 import type { Feed, FeedFollower, RunningFeed } from '../../../libs/kernel/feed.port.ts';
 import { eventually } from '../../../test/eventually.ts';
@@ -83,7 +84,7 @@ describe('a projector that is stopped', () => {
     expect([await log.checkpoints(), await log.projected()]).toEqual([{ live: 100 }, ['95', '3']]);
   });
 
-  test('between two batches finds out by its next one that another projector has gone on', async () => {
+  test('between two batches finds out that another projector has gone on', async () => {
     await log.deposits(9);
     const { child, said } = log.startChild('-1');
     await isStopped(said, 'at 10\n');
@@ -98,14 +99,27 @@ describe('a projector that is stopped', () => {
     child.kill('SIGCONT');
     await eventually(
       async () => said(),
-      (text) => text.includes('another projector carries on'),
+      (text) => text.includes('the lease was lost'),
       20_000,
     );
-    expect(said()).toBe('at 10\ninfo: another projector carries on from position 10\n');
+    const reason = 'another projector or a rebuild took it, or it could not be renewed';
+    expect(said()).toBe(`at 10\ninfo: the lease was lost at position 10: ${reason}\n`);
     await log.deposits(5);
     await becomes(() => successor.position, 22);
     expect([await log.projected(), log.logged]).toEqual([['9', '5', '5'], []]);
   });
+});
+
+test('a lease that was taken away is taken back while nothing new comes', async () => {
+  const projector = await log.start({ lease });
+  await log.deposits(9);
+  await becomes(() => projector.position, 10);
+  const rebuild = new Lease(log.pool, 'live', { role: 'rebuild' });
+  await rebuild.seize();
+  await rebuild.release();
+  const owner = async () => (await log.pool.query(`SELECT owner, token::int FROM leases WHERE name = 'live'`)).rows[0];
+  await eventually(owner, ({ token }) => token === 3);
+  expect((await owner()).owner).toMatch(/:projector$/);
 });
 
 test('what a crash of the database undid is carried again, though nothing new has come', async () => {

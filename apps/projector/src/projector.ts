@@ -56,6 +56,8 @@ export class Projector implements FeedFollower {
   private readonly partitions: readonly Partition[];
   /** What partitions are stuck on. */
   private readonly failures = new Map<number, unknown>();
+  /** Partitions that were taken and not given back. */
+  private readonly taken = new Set<number>();
   private running: RunningFeed | undefined;
   private hasFitted = false;
   /** The furthest position that it has carried. */
@@ -92,13 +94,17 @@ export class Projector implements FeedFollower {
   }
 
   async take(partition: number): Promise<FeedPosition | undefined> {
+    this.tellLost(partition);
     try {
       if (!this.hasFitted) await fitCheckpoints(this.connections, this.feed);
       this.hasFitted = true;
       const stand = await this.partitions[partition]!.take();
       // that it can be taken says nothing of the event that it is stuck on; with the database it worked again
       if (!stand || !(this.failures.get(partition) instanceof CannotBeProjected)) this.failures.delete(partition);
-      if (stand) this.position = Math.max(this.position, stand.position);
+      if (stand) {
+        this.taken.add(partition);
+        this.position = Math.max(this.position, stand.position);
+      }
       return stand;
     } catch (error) {
       this.stands(partition, error);
@@ -117,11 +123,8 @@ export class Projector implements FeedFollower {
       await this.carryParts(partition, batch);
       this.failures.delete(partition);
     } catch (error) {
-      if (error instanceof LeaseLost) {
-        this.failures.delete(partition);
-        const { position } = this.partitions[partition]!;
-        this.options.log('info', `another projector carries on from position ${position}${this.where(partition)}`);
-      } else await this.stuck(partition, error);
+      if (error instanceof LeaseLost) this.failures.delete(partition);
+      else await this.stuck(partition, error);
       throw error;
     } finally {
       const { position } = this.partitions[partition]!;
@@ -133,6 +136,7 @@ export class Projector implements FeedFollower {
 
   async release(partition: number): Promise<void> {
     this.failures.delete(partition);
+    this.taken.delete(partition);
     await this.partitions[partition]!.release();
   }
 
@@ -149,6 +153,14 @@ export class Projector implements FeedFollower {
       await this.carryParts(partition, { events: events.slice(0, half) });
       await this.carryParts(partition, { events: events.slice(half), ...(mark !== undefined && { mark }) });
     }
+  }
+
+  /** It may have been found out between two batches, or by a batch: in either case it is taken again next. */
+  private tellLost(partition: number): void {
+    const { isHeld, position } = this.partitions[partition]!;
+    if (isHeld || !this.taken.delete(partition)) return;
+    const reason = 'another projector or a rebuild took it, or it could not be renewed';
+    this.options.log('info', `the lease was lost at position ${position}${this.where(partition)}: ${reason}`);
   }
 
   private async stuck(partition: number, error: unknown): Promise<void> {

@@ -7,7 +7,7 @@ import type { Engine } from '../../shared/engine.ts';
 import { fitCheckpoints } from './checkpoints.ts';
 import { type Comparison, compareTables, haveSameRows } from './compare.ts';
 import { besideOf, Refill } from './refill.ts';
-import { readSkips, recordSkips } from './skips.ts';
+import { forgetSkips, readSkips, recordSkips } from './skips.ts';
 
 export interface RebuildOptions {
   signal?: AbortSignal;
@@ -20,6 +20,8 @@ export interface RebuildOptions {
   atOnce?: number;
   /** Positions of events to be passed over, here and by every projector from now on. Recorded before anything else. */
   skip?: readonly number[];
+  /** Positions of events that are not to be passed over any more, which is kept before anything else too. */
+  unskip?: readonly number[];
   /**
    * Only fills the new tables beside the live ones, without exchanging them: the next rebuild goes on from there. What a new version
    * needs can be made while the old one works.
@@ -88,6 +90,7 @@ export async function rebuild(
     await client.query(`SET work_mem = '64MB'; SET maintenance_work_mem = '128MB'`);
     await fitCheckpoints(source.pool, source.partitions);
     await recordSkips(source.pool, options.skip ?? []);
+    await forgetSkips(source.pool, options.unskip ?? []);
     const startedMs = performance.now();
     const done: Rebuilt = { events: 0, seconds: 0, tables: [] };
     const due = options.wait ? await outdated(client, projections) : projections;

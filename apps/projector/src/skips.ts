@@ -18,6 +18,11 @@ export async function recordSkips(client: Queryable, positions: readonly number[
   );
 }
 
+/** Takes the order back. What has passed the events over has them only after it was rebuilt. */
+export async function forgetSkips(client: Queryable, positions: readonly number[]): Promise<void> {
+  if (positions.length > 0) await client.query('DELETE FROM projection_skips WHERE position = ANY($1)', [positions]);
+}
+
 /** What has been left out up to a position, as it is kept with a table that is being rebuilt. */
 export const skipsUpTo = (position: number, skips: ReadonlySet<number>): string =>
   [...skips].filter((skipped) => skipped <= position).join(',');

@@ -20,6 +20,9 @@ export const NAME = 'ledgerline';
 export const dataDirectory = (cluster: string, account: Account): string =>
   account.uid !== undefined && platform() === 'linux' ? '/proc/self/cwd' : cluster;
 
+/** Where the cluster of a DATA_DIR lies. */
+export const clusterOf = (dataDir: string): string => path.join(dataDir, 'postgres');
+
 export const clusterExists = (cluster: string): Promise<boolean> =>
   access(path.join(cluster, 'PG_VERSION')).then(
     () => true,

@@ -1,10 +1,11 @@
 import { randomBytes, randomInt } from 'node:crypto';
-import { mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { makeFolder, requireUsable } from './data-folder.ts';
 import { accountFor } from './embedded-account.ts';
-import { clusterExists, createCluster, NAME, socketFolder } from './embedded-cluster.ts';
+import { clusterExists, clusterOf, createCluster, NAME, socketFolder } from './embedded-cluster.ts';
 import { findPrograms } from './embedded-programs.ts';
 import {
   connect,
@@ -34,6 +35,8 @@ export interface EmbeddedPostgresOptions {
   log: (message: string) => void;
   /** Use a server that another process owns, and leave it running at `stop`; without one, own it as usual. */
   join?: boolean;
+  /** Only on a cluster that is there: a folder without one is refused, and nothing is made. */
+  existing?: boolean;
   /** false: a throwaway cluster for tests, which a power failure may destroy. */
   durable?: boolean;
   /** Most clients at once, for several processes on one server; enough for one when absent. */
@@ -63,11 +66,15 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 
 async function prepare(options: EmbeddedPostgresOptions): Promise<Site> {
   const { dataDir, log, durable = true, connections } = options;
-  await mkdir(dataDir, { recursive: true }).catch((error: Error) => {
+  for (const folder of [dataDir, clusterOf(dataDir)]) await requireUsable(folder);
+  if (options.existing && !(await clusterExists(clusterOf(dataDir)))) {
+    throw new Error(`There is no data in ${dataDir}: check DATA_DIR.`);
+  }
+  await makeFolder(dataDir).catch((error: Error) => {
     throw new Error(`DATA_DIR ${dataDir} cannot be made: ${error.message}`);
   });
   const folder = await realpath(dataDir);
-  const cluster = path.join(folder, 'postgres');
+  const cluster = clusterOf(folder);
   const passwordFile = path.join(keysFolder(folder), 'postgres.password');
   const account = await accountFor(cluster);
   const programs = await findPrograms(folder, account);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { link, open, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { GIVE_IT, makeFolder, requireUsable } from './data-folder.ts';
 
 /** The folder of the secrets that belong to a DATA_DIR; a backup is worthless without it. */
 export const keysFolder = (dataDir: string): string => path.join(dataDir, 'keys');
@@ -10,8 +11,9 @@ export async function readSecret(file: string): Promise<string | undefined> {
   try {
     return (await readFile(file, 'utf8')).trim();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    throw code === 'EACCES' ? new Error(`${file} cannot be read. ${GIVE_IT}`) : error;
   }
 }
 
@@ -22,7 +24,11 @@ export async function readSecret(file: string): Promise<string | undefined> {
 export async function keptSecret(file: string, generate: () => string): Promise<string> {
   const kept = await readSecret(file);
   if (kept !== undefined) return kept;
-  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  const folder = path.dirname(file);
+  await makeFolder(folder, 0o700).catch((error: Error) => {
+    throw new Error(`${folder} cannot be made: ${error.message}`);
+  });
+  await requireUsable(folder);
   const fresh = `${file}.new-${randomBytes(4).toString('hex')}`;
   const handle = await open(fresh, 'wx', 0o600);
   try {
@@ -38,7 +44,7 @@ export async function keptSecret(file: string, generate: () => string): Promise<
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') await rm(fresh);
     else await rename(fresh, file);
   }
-  await syncFolder(path.dirname(file));
+  await syncFolder(folder);
   return (await readSecret(file)) as string;
 }
 

@@ -40,6 +40,11 @@ describe('loadMasterKey', () => {
     expect(await readdir(dataDir)).toEqual([]);
   });
 
+  test('makes one without keeping it where nothing is to be changed', async () => {
+    expect(await loadMasterKey({ dataDir, eventsExist: false, keep: false })).toHaveLength(32);
+    expect(await readdir(dataDir)).toEqual([]);
+  });
+
   test('takes the configured key and writes nothing', async () => {
     const configured = Buffer.alloc(32, 7);
     expect(await loadMasterKey({ configured, dataDir, eventsExist: true })).toEqual(configured);

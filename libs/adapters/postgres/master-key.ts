@@ -11,11 +11,13 @@ export interface BootstrapCredentials {
 /**
  * The key that wraps the keys of personal data: the configured one, or `DATA_DIR/keys/master.key`, generated once. Without it
  * stored personal data cannot be read, so a start with events but without the key is refused rather than given a new one.
+ * `keep: false`: one that is made is not kept; it is for looking at what holds nothing yet.
  */
 export async function loadMasterKey(options: {
   configured?: Buffer | undefined;
   dataDir: string;
   eventsExist: boolean;
+  keep?: boolean;
 }): Promise<Buffer> {
   const file = path.join(keysFolder(options.dataDir), 'master.key');
   const kept = await readSecret(file);
@@ -34,6 +36,7 @@ export async function loadMasterKey(options: {
         'data it encrypts. Bring the file back from the backup, or set MASTER_KEY to the key used so far.',
     );
   }
+  if (kept === undefined && options.keep === false) return randomBytes(32);
   return decode(await keptSecret(file, () => randomBytes(32).toString('base64')), file);
 }
 

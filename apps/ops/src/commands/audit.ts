@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { accountName, balance } from '../balances.ts';
+import { type AccountName, accountName, balance } from '../balances.ts';
 import { type CommonOptions, FINE, type Perform, WRONG } from '../command.ts';
-import { type Moment, moment, shownMoment } from '../moment.ts';
+import { type Moment, moment, requirePast, requireSpan, shownMoment } from '../moment.ts';
 import { amount, counted, type Output } from '../output.ts';
 import { type Statement, statement } from '../statement.ts';
 import { type TrialBalance, trialBalance, trialBalanceAt } from '../trial-balance.ts';
@@ -14,11 +14,12 @@ export function addAuditCommands(program: Command, perform: Perform): void {
   program
     .command('balance')
     .description('What an account held, made from the log alone.')
-    .argument('<account>', ACCOUNT)
+    .argument('<account>', ACCOUNT, accountName)
     .option('--at <moment>', AT, moment('last'))
-    .action((id: string, options: CommonOptions & { at?: Moment }) =>
+    .action((name: AccountName, options: CommonOptions & { at?: Moment }) =>
       perform.onEngine(options, async (engine, out) => {
-        const found = await balance(engine, accountName(id), options.at, out);
+        await requirePast(engine.store, options.at);
+        const found = await balance(engine, name, options.at, out);
         out.result(found);
         const { currency, position, at, holder, status } = found;
         out.table([
@@ -38,13 +39,14 @@ export function addAuditCommands(program: Command, perform: Perform): void {
   program
     .command('statement')
     .description('Every movement on an account, with the balance after each, made from the log alone.')
-    .argument('<account>', ACCOUNT)
+    .argument('<account>', ACCOUNT, accountName)
     .option('--from <moment>', 'from a position, a date or a time on', moment('first'))
     .option('--to <moment>', 'up to a position, a date (its end, UTC) or a time', moment('last'))
-    .action((id: string, options: CommonOptions & { from?: Moment; to?: Moment }) =>
+    .action((name: AccountName, options: CommonOptions & { from?: Moment; to?: Moment }) =>
       perform.onEngine(options, async (engine, out) => {
         const { from, to } = options;
-        const made = await statement(engine, accountName(id), { out, ...(from && { from }), ...(to && { to }) });
+        await requireSpan(engine.store, options);
+        const made = await statement(engine, name, { out, ...(from && { from }), ...(to && { to }) });
         out.result(made);
         tellStatement(made, out);
         return FINE;
@@ -63,6 +65,7 @@ function addTrialBalance(program: Command, perform: Perform): void {
     .action((options: CommonOptions & { at?: Moment; journal?: true }, command: Command) => {
       if (options.journal && options.at) command.error('error: the journal stands where it stands: no --at with it');
       return perform.onEngine(options, async (engine, out) => {
+        await requirePast(engine.store, options.at);
         const found = options.journal ? await trialBalance(engine) : await trialBalanceAt(engine, options.at, out);
         out.progressDone();
         const isBalanced = Object.values(found.totals).every((total) => total === 0n);

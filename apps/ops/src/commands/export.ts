@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import { parsePublicId } from '../../../../libs/kernel/ids.ts';
-import { type CommonOptions, FINE, type Perform, several } from '../command.ts';
+import { type CommonOptions, FINE, type Perform } from '../command.ts';
 import { whileProjecting } from '../connection.ts';
+import { severalEventTypes } from '../event-types.ts';
 import { type ExportOptions, exportLog, fileSink } from '../export.ts';
 import { type ImportOptions, importLog } from '../import.ts';
 import { exportKeys, importKeys } from '../keys.ts';
-import { type Moment, moment } from '../moment.ts';
+import { type Moment, moment, requireSpan } from '../moment.ts';
 import { count, counted } from '../output.ts';
 import { whoami } from '../reveal.ts';
 
@@ -26,7 +27,7 @@ export function addExportCommands(program: Command, perform: Perform): void {
     .description('Writes the log as NDJSON, in its order and byte by byte. Personal data stays encrypted.')
     .option('--from <moment>', 'from a position, a date or a time on', moment('first'))
     .option('--to <moment>', 'up to a position, a date (its end, UTC) or a time', moment('last'))
-    .option('--type <types>', 'only events of these types', several)
+    .option('--type <types>', 'only events of these types', severalEventTypes)
     .option('--customer <id>', 'only what concerns a customer: Customer:<uuid>')
     .option('--reveal', 'personal data in clear beside it, which is recorded in the log first')
     .option('--by <name>', 'who asks, for the record; the user of this machine when absent')
@@ -42,6 +43,7 @@ export function addExportCommands(program: Command, perform: Perform): void {
         ...(options.reveal && { reveal: { by: options.by ?? whoami() } }),
       };
       return perform.onEngine(options, async (engine, out) => {
+        await requireSpan(engine.store, options);
         if (options.output !== undefined) await intoFile(options.output);
         else await exportLog(engine, asked, { write: (line) => out.stream(line) }, out);
         return FINE;
@@ -65,18 +67,22 @@ export function addExportCommands(program: Command, perform: Perform): void {
     .option('--without-keys', 'without the keys of personal data, which cannot be read then')
     .action((file: string, options: CommonOptions & ImportOptions) =>
       perform.alone(options, (out, { connect, stdin }) =>
-        connect(async (engine) => {
-          const source = file === '-' ? stdin : file;
-          const done = await importLog(engine, source, options, out);
-          await whileProjecting(engine, async () => {}, out);
-          out.progressDone();
-          out.result(done);
-          const before = done.resumed > 0 ? `, ${count(done.resumed)} of them were there` : '';
-          out.line(
-            `${counted(done.events, 'event')} in ${done.seconds.toFixed(1)} s${before}; the log ends at ${done.head}`,
-          );
-          return FINE;
-        }, out),
+        connect(
+          async (engine) => {
+            const source = file === '-' ? stdin : file;
+            const done = await importLog(engine, source, options, out);
+            await whileProjecting(engine, async () => {}, out);
+            out.progressDone();
+            out.result(done);
+            const before = done.resumed > 0 ? `, ${count(done.resumed)} of them were there` : '';
+            out.line(
+              `${counted(done.events, 'event')} in ${done.seconds.toFixed(1)} s${before}; the log ends at ${done.head}`,
+            );
+            return FINE;
+          },
+          out,
+          'existing or new',
+        ),
       ),
     );
   addKeys(program, perform);
@@ -99,12 +105,16 @@ function addKeys(program: Command, perform: Perform): void {
     .argument('<file>', 'the file of `keys export`; - for the standard input')
     .action((file: string, options: CommonOptions) =>
       perform.alone(options, (out, { connect, stdin }) =>
-        connect(async (engine) => {
-          const keys = await importKeys(engine, file === '-' ? stdin : file);
-          out.result({ keys });
-          out.line(counted(keys, 'key'));
-          return FINE;
-        }, out),
+        connect(
+          async (engine) => {
+            const keys = await importKeys(engine, file === '-' ? stdin : file);
+            out.result({ keys });
+            out.line(counted(keys, 'key'));
+            return FINE;
+          },
+          out,
+          'existing or new',
+        ),
       ),
     );
 }

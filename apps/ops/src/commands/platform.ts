@@ -30,21 +30,25 @@ export function addPlatformCommands(program: Command, perform: Perform): void {
     .option('--rule-based', 'customers may have rule-based accounts, which send on what arrives on them')
     .option('--no-invitations', 'its customers invite nobody')
     .action((options: CreateOptions) =>
-      perform.onEngine(options, (engine, out) => {
-        const settings = {
-          isRegulatedFinancialInstitution: options.regulated === true,
-          requireApprovedCustomers: options.strict === true,
-          requireEndUserTerms: options.requireTerms === true,
-          ...(options.ruleBased && { allowRuleBasedAccounts: true }),
-          ...(!options.invitations && { hasNoInvitations: true }),
-        };
-        const environments =
-          options.environment === 'both' ? (['sandbox', 'production'] as const) : [options.environment];
-        return whileProjecting(engine, async () => {
-          tellMade(await makePlatform(engine, { name: options.name, environments, settings }), out);
-          return FINE;
-        });
-      }),
+      perform.onEngine(
+        options,
+        (engine, out) => {
+          const settings = {
+            isRegulatedFinancialInstitution: options.regulated === true,
+            requireApprovedCustomers: options.strict === true,
+            requireEndUserTerms: options.requireTerms === true,
+            ...(options.ruleBased && { allowRuleBasedAccounts: true }),
+            ...(!options.invitations && { hasNoInvitations: true }),
+          };
+          const environments =
+            options.environment === 'both' ? (['sandbox', 'production'] as const) : [options.environment];
+          return whileProjecting(engine, async () => {
+            tellMade(await makePlatform(engine, { name: options.name, environments, settings }), out);
+            return FINE;
+          });
+        },
+        'existing or new',
+      ),
     );
   group
     .command('list')

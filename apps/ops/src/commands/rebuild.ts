@@ -3,11 +3,13 @@ import { projections } from '../../../../projections/index.ts';
 import { type Rebuilt, rebuild } from '../../../projector/src/rebuild.ts';
 import { type CommonOptions, FINE, type Perform, wholeNumber } from '../command.ts';
 import { count, counted, howFar, type Output, shownValue } from '../output.ts';
+import { requireSkipped, requireStuck } from '../skips.ts';
 
 interface Options extends CommonOptions {
   all?: true;
   atOnce?: number;
   skip?: number[];
+  unskip?: number[];
   ahead?: true;
 }
 
@@ -26,16 +28,23 @@ export function addRebuild(program: Command, perform: Perform): void {
     .argument('[projections...]', `of ${projections.map(({ name }) => name).join(', ')}`)
     .option('--all', 'every read model')
     .option('--at-once <number>', 'fill at most so many by one pass over the log, to save memory', wholeNumber(1))
-    .option('--skip <positions>', 'pass over these events, here and from now on; it is recorded', positions)
+    .option('--skip <positions>', 'pass over these events, which cannot be projected, from now on; recorded', positions)
+    .option('--unskip <positions>', 'with --all: pass over these events no longer', positions)
     .option('--ahead', 'only fill the new tables; a later rebuild goes on from them and exchanges')
     .action((names: string[], options: Options, command: Command) => {
       const unknown = names.find((name) => !projections.some((projection) => projection.name === name));
       if (unknown !== undefined) command.error(`error: there is no read model ${unknown}`);
       if (names.length > 0 === (options.all === true)) command.error('error: name read models, or give --all');
+      if (options.unskip && !options.all)
+        command.error('error: --unskip needs --all: every read model lacks the event');
       const chosen = projections.filter(({ name }) => options.all || names.includes(name));
       return perform.onEngine(options, async (engine, out) => {
+        const { skip = [], unskip = [] } = options;
+        await requireStuck(engine, skip);
+        await requireSkipped(engine, unskip);
         const done = await rebuild(engine, chosen, {
-          skip: options.skip ?? [],
+          skip,
+          unskip,
           signal: out.signal,
           ...(options.atOnce && { atOnce: options.atOnce }),
           ...(options.ahead && { ahead: true }),

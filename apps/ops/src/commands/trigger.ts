@@ -3,7 +3,7 @@ import { type WebhookEventType, webhookEventTypes } from '../../../../libs/domai
 import type { Engine } from '../../../shared/engine.ts';
 import { type CommonOptions, FINE, type Perform, platformId } from '../command.ts';
 import type { Output } from '../output.ts';
-import { chosenPlatform } from '../sandbox.ts';
+import { chosenPlatform, isOnlyPlatform } from '../sandbox.ts';
 import { flows } from '../trigger/flows.ts';
 import { hindrance, trigger } from '../trigger/trigger.ts';
 
@@ -26,6 +26,8 @@ export function addTrigger(program: Command, perform: Perform): void {
 }
 
 async function triggering(engine: Engine, out: Output, type: WebhookEventType, options: Options): Promise<number> {
+  const hindered = hindrance(type);
+  if (hindered) throw new Error(`${type.type} cannot be triggered: ${hindered}.`);
   const chosen = await chosenPlatform(engine, { ...options, environment: 'sandbox' });
   const done = await trigger(engine, chosen, type);
   out.result(done);
@@ -34,9 +36,10 @@ async function triggering(engine: Engine, out: Output, type: WebhookEventType, o
 }
 
 async function listing(engine: Engine, out: Output, options: Options): Promise<number> {
-  const { state } = await chosenPlatform(engine, { ...options, environment: 'sandbox' });
+  const isClear = options.platform !== undefined || (await isOnlyPlatform(engine, 'sandbox'));
+  const on = isClear ? (await chosenPlatform(engine, { ...options, environment: 'sandbox' })).state : undefined;
   const listed = webhookEventTypes.map((type): { type: string; does?: string; hindered?: string } => {
-    const hindered = hindrance(type, state);
+    const hindered = hindrance(type, on);
     return { type: type.type, ...(hindered === undefined ? { does: flows[type.event]!.does } : { hindered }) };
   });
   out.result(listed);

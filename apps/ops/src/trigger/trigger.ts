@@ -18,11 +18,12 @@ const ASK_EVERY_MS = 100;
 /** A worker tells that it is there far more often. */
 const WORKER_SEEN = "interval '30 seconds'";
 
-/** Why an event cannot be triggered on a platform; undefined when it can. */
-export function hindrance(type: WebhookEventType, { settings }: Pick<PlatformState, 'settings'>): string | undefined {
+/** Why an event cannot be triggered on a platform, or on any when none is given; undefined when it can. */
+export function hindrance(type: WebhookEventType, on?: Pick<PlatformState, 'settings'>): string | undefined {
   const flow = flows[type.event];
   if (!type.isEmitted) return 'it belongs to a feature that this version does not have';
-  return flow ? flow.hinders?.(settings) : 'no flow leads to it yet';
+  if (!flow) return 'no flow leads to it yet';
+  return on && flow.hinders?.(on.settings);
 }
 
 /** Runs the flow that leads to an event and waits for its webhook, which a running platform makes. Throws what stands against it. */
