@@ -14,6 +14,7 @@ import { eraseFromInvitations } from './erase-invitations.ts';
 import { eraseFromPaymentsOfOthers, paymentsOf, streamsOfPayments } from './erase-payments.ts';
 import { blankFields, idsWhere } from './erase-states.ts';
 import { eraseWebhooks } from './erase-webhooks.ts';
+import { withoutRebuild } from './rebuild-lock.ts';
 
 /** What an erasure took away beside the key. */
 export interface Erasure {
@@ -52,10 +53,13 @@ const textsOfAccounts = ['label', 'description', 'remittanceInformation'];
  * Erases the personal data of a deleted customer for good: records `PersonErased`, destroys the key, waits until the read models have
  * blanked their rows, and purges what was remembered of the person elsewhere. Doing it again finishes what was interrupted.
  *
- * `customerId` is the uuid. Throws `USER_NOT_FOUND`, `CONFLICT` (`NOT_DELETED`, `PAYMENTS_UNDER_WAY`), or an error when no projector
- * is running.
+ * `customerId` is the uuid. Throws `USER_NOT_FOUND`, `CONFLICT` (`NOT_DELETED`, `PAYMENTS_UNDER_WAY`, `REBUILD_UNDER_WAY`), or an error
+ * when no projector is running.
  */
-export async function eraseCustomer(engine: Engine, tenant: Tenant, customerId: string): Promise<Erasure> {
+export const eraseCustomer = (engine: Engine, tenant: Tenant, customerId: string): Promise<Erasure> =>
+  withoutRebuild(engine.pool, () => erase(engine, tenant, customerId));
+
+async function erase(engine: Engine, tenant: Tenant, customerId: string): Promise<Erasure> {
   const { writePath, keys, readModel, pool } = engine;
   const { state, position } = await writePath.state<CustomerState>(customer, customerId);
   if (state.tenantId !== tenantIdOf(tenant) || !isKnown(state)) throw reject('USER_NOT_FOUND');

@@ -18,7 +18,7 @@ const keyed = (path: string) => api('post', path).set('Idempotency-Key', randomU
 beforeAll(async () => {
   receiver = await startReceiver(({ event }) =>
     event.type === 'INCOMING_PAYMENT.PENDING'
-      ? { status: 200, body: { receiverCustomerInfo: { FULL_NAME: 'Robertus Pingo' } } }
+      ? { status: 200, body: { receiverCustomerInfo: { FULL_NAME: 'Robertus Pingoworthy' } } }
       : 204,
   );
   platform = await startTestPlatform({ dispatcher: true });
@@ -62,19 +62,19 @@ async function settled(id: string, to: Person) {
 }
 
 describe('of a payment by UMA address between two customers of one platform', () => {
-  const SENDER = /zebediah|quux/i;
-  const RECEIVER = /robertus|pingo/i;
+  const SENDER = /zebediah|quuxworthy/i;
+  const RECEIVER = /robertus|pingoworthy/i;
   let [zebediah, robertus]: Person[] = [];
   let [sent, received] = ['', ''];
 
   beforeAll(async () => {
-    zebediah = await funded(api, 'Zebediah Quux', 'USD', 1_000);
+    zebediah = await funded(api, 'Zebediah Quuxworthy', 'USD', 1_000);
     await api('patch', `/customers/${zebediah.id}`)
       .send({ umaAddress: `$zebediah@${domain}` })
       .expect(200);
-    robertus = await person(api, 'Robertus Pingo', { umaAddress: `$robertus@${domain}`, currencies: ['USD'] });
+    robertus = await person(api, 'Robertus Pingoworthy', { umaAddress: `$robertus@${domain}`, currencies: ['USD'] });
     const { id } = await zebediah.account('USD');
-    const more = { senderCustomerInfo: { FULL_NAME: 'Zebediah Quux' }, description: 'For the flat' };
+    const more = { senderCustomerInfo: { FULL_NAME: 'Zebediah Quuxworthy' }, description: 'For the flat' };
     const { body: quote } = await keyed('/quotes')
       .send(umaQuote(id, robertus.umaAddress, 1_000, more))
       .expect(201);
@@ -88,7 +88,7 @@ describe('of a payment by UMA address between two customers of one platform', ()
   test('the receiver’s platform is asked with what is known of the sender', () => {
     const asked = receiver.received.filter(({ event }) => event.type === 'INCOMING_PAYMENT.PENDING');
     expect(asked.map(({ event: { data } }) => [data.id, data.source, data.counterpartyInformation])).toEqual([
-      [received, expect.objectContaining({ umaAddress: `$zebediah@${domain}` }), { FULL_NAME: 'Zebediah Quux' }],
+      [received, expect.objectContaining({ umaAddress: `$zebediah@${domain}` }), { FULL_NAME: 'Zebediah Quuxworthy' }],
     ]);
   });
 
@@ -101,7 +101,7 @@ describe('of a payment by UMA address between two customers of one platform', ()
     const before = (await api('get', `/transactions/${sent}`).expect(200)).body;
     expect(before).toMatchObject({
       destination: { umaAddress: robertus!.umaAddress },
-      counterpartyInformation: { FULL_NAME: 'Robertus Pingo' },
+      counterpartyInformation: { FULL_NAME: 'Robertus Pingoworthy' },
     });
     expect(await erase(robertus!)).toMatchObject({ otherSides: 1, answers: 4 });
     expect(await traces(platform, RECEIVER)).toEqual({});
@@ -119,7 +119,7 @@ describe('of a payment by UMA address between two customers of one platform', ()
     const before = (await api('get', `/transactions/${ofMaria}`).expect(200)).body;
     expect(before).toMatchObject({
       source: { umaAddress: `$zebediah@${domain}` },
-      counterpartyInformation: { FULL_NAME: 'Zebediah Quux' },
+      counterpartyInformation: { FULL_NAME: 'Zebediah Quuxworthy' },
     });
     expect(await erase(zebediah!)).toMatchObject({ otherSides: 2 });
     const { counterpartyInformation: _, ...rest } = before;
@@ -133,6 +133,6 @@ describe('of a payment by UMA address between two customers of one platform', ()
   async function paidBack(to: Person): Promise<string> {
     const { id } = await zebediah!.account('USD');
     await api('post', `/sandbox/internal-accounts/${id}/fund`).send({ amount: 500 }).expect(200);
-    return pay(api, zebediah!, to.umaAddress, 500, { senderCustomerInfo: { FULL_NAME: 'Zebediah Quux' } });
+    return pay(api, zebediah!, to.umaAddress, 500, { senderCustomerInfo: { FULL_NAME: 'Zebediah Quuxworthy' } });
   }
 });

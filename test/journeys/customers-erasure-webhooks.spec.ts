@@ -7,7 +7,7 @@ import { startTestPlatform, type TestPlatform } from '../platform.ts';
 import { type Receiver, setEndpoint, startReceiver } from '../receiver.ts';
 import { traces, uuidOf } from './erasure.setup.ts';
 
-const PERSON = /ebediah|quux/i;
+const PERSON = /ebediah|quuxworthy/i;
 
 let platform: TestPlatform;
 let receiver: Receiver;
@@ -39,7 +39,7 @@ async function deliveries(id: string, count: number) {
 test('what receivers said of a person goes with it: of the last attempts and of earlier ones', async () => {
   const { body: one } = await platform
     .api('post', '/customers')
-    .send({ customerType: 'INDIVIDUAL', fullName: 'Zebediah Quux', currencies: ['USD'] })
+    .send({ customerType: 'INDIVIDUAL', fullName: 'Zebediah Quuxworthy', currencies: ['USD'] })
     .expect(201);
   const customerId = uuidOf(one.id);
   const envelope = { commandId: randomUUID(), correlationId: randomUUID(), actor: 'test', tenant: platform.tenant };

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { rebuild } from '../../apps/projector/src/rebuild.ts';
 import { eraseCustomer } from '../../apps/shared/erase.ts';
+import { REBUILD_LOCK } from '../../apps/shared/rebuild-lock.ts';
 import { customerAccountId } from '../../libs/domain/customers/customer.process.ts';
 import { ConfigurePlatform, platform as platformDecider, tenantIdOf } from '../../libs/domain/platforms/platform.ts';
+import { projections } from '../../projections/index.ts';
 import { startTestPlatform, type TestPlatform } from '../platform.ts';
 import { traces, uuidOf } from './erasure.setup.ts';
 
@@ -20,7 +23,8 @@ beforeAll(async () => {
 afterAll(() => platform.stop());
 
 const erase = (id: string) => eraseCustomer(platform.engine, platform.tenant, uuidOf(id));
-const PERSON = /ebediah|quux|zeb@|987-65|DE89370400440532013000|ent for the flat/i;
+/** Each long enough that ciphertext does not spell it by chance. */
+const PERSON = /ebediah|quuxworthy|zeb@|987-65-4321|DE89370400440532013000|ent for the flat/i;
 
 /** A customer with personal data wherever the platform keeps any; its public id. */
 async function zebediah(): Promise<string> {
@@ -29,8 +33,8 @@ async function zebediah(): Promise<string> {
     .set('Idempotency-Key', randomUUID())
     .send({
       customerType: 'INDIVIDUAL',
-      fullName: 'Zebediah Quux',
-      email: 'zeb@quux.example',
+      fullName: 'Zebediah Quuxworthy',
+      email: 'zeb@quuxworthy.example',
       identifier: '987-65-4321',
       umaAddress: `$zebediah@${(await platform.api('get', '/config')).body.umaDomain}`,
       currencies: ['EUR', 'USD'],
@@ -45,7 +49,7 @@ async function zebediah(): Promise<string> {
   await platform
     .api('patch', `/customers/${one.id}`)
     .set('Idempotency-Key', randomUUID())
-    .send({ fullName: 'Zebediah P. Quux' })
+    .send({ fullName: 'Zebediah P. Quuxworthy' })
     .expect(200);
   await platform
     .api('post', '/customers/external-accounts')
@@ -55,7 +59,7 @@ async function zebediah(): Promise<string> {
       accountInfo: {
         accountType: 'EUR_ACCOUNT',
         iban: 'DE89370400440532013000',
-        beneficiary: { beneficiaryType: 'INDIVIDUAL', fullName: 'Zebediah Quux', countryOfResidence: 'DE' },
+        beneficiary: { beneficiaryType: 'INDIVIDUAL', fullName: 'Zebediah Quuxworthy', countryOfResidence: 'DE' },
       },
     })
     .expect(201);
@@ -106,6 +110,35 @@ describe('erasing a person', () => {
     expect(transactions.body.totalCount).toBeGreaterThan(0);
   });
 
+  test('takes away what was filled ahead of a rebuild, and does not begin while one runs', async () => {
+    const id = await zebediah();
+    const account = `InternalAccount:${customerAccountId(uuidOf(id), 'EUR')}`;
+    const own = await platform.api('get', '/platform/internal-accounts?currency=EUR').expect(200);
+    await platform.api('post', `/sandbox/internal-accounts/${account}/fund`).send({ amount: 1 }).expect(200);
+    const quote = {
+      source: { sourceType: 'ACCOUNT', accountId: account },
+      destination: { destinationType: 'ACCOUNT', accountId: own.body.data[0].id },
+      lockedCurrencySide: 'SENDING',
+      lockedCurrencyAmount: 1,
+      immediatelyExecute: true,
+      description: 'Rent for the flat',
+    };
+    await platform.api('post', '/quotes').send(quote).expect(201);
+    await platform.api('delete', `/customers/${id}`).expect(200);
+    await rebuild(platform.engine, projections, { ahead: true });
+
+    const rebuilding = await platform.engine.pool.connect();
+    await rebuilding.query('SELECT pg_advisory_lock($1)', [REBUILD_LOCK]);
+    await expect(erase(id)).rejects.toMatchObject({ code: 'CONFLICT', details: { reason: 'REBUILD_UNDER_WAY' } });
+    await rebuilding.query('SELECT pg_advisory_unlock($1)', [REBUILD_LOCK]);
+    rebuilding.release();
+
+    await erase(id);
+    expect(await traces(platform, PERSON)).toEqual({});
+    await rebuild(platform.engine, projections);
+    expect(await traces(platform, PERSON)).toEqual({});
+  });
+
   test('may be repeated', async () => {
     const id = await zebediah();
     await platform.api('delete', `/customers/${id}`).expect(200);
@@ -131,20 +164,20 @@ describe('erasing a person', () => {
     await platform.api('delete', `/customers/${id}`).expect(200);
     const { rows } = await platform.engine.pool.query<{ id: string; state: string }>(
       `UPDATE payments SET state = left(state, -1) || $2 WHERE customer = $1 AND type = 'OUTGOING' RETURNING id, state`,
-      [uuidOf(id), ',"receiverCustomerInfo":{"Z\\ud800":"Quux\\u0000"},"kept\\ud800":"\\u0000"}'],
+      [uuidOf(id), ',"receiverCustomerInfo":{"Z\\ud800":"Quuxworthy\\u0000"},"kept\\ud800":"\\u0000"}'],
     );
     expect(rows).toHaveLength(1);
     expect(await erase(id)).toMatchObject({ payments: 1 });
     const after = await platform.engine.pool.query('SELECT state FROM payments WHERE id = $1', [rows[0]!.id]);
     const { receiverCustomerInfo, ...rest } = JSON.parse(rows[0]!.state);
-    expect(receiverCustomerInfo).toEqual({ 'Z\ud800': 'Quux\u0000' });
+    expect(receiverCustomerInfo).toEqual({ 'Z\ud800': 'Quuxworthy\u0000' });
     expect(JSON.parse(after.rows[0]!.state)).toEqual(rest);
   });
 
   test('is refused for a customer that was not deleted, that is unknown or another platform’s', async () => {
     const id = await zebediah();
     await expect(erase(id)).rejects.toMatchObject({ code: 'CONFLICT', details: { reason: 'NOT_DELETED' } });
-    expect((await platform.api('get', `/customers/${id}`)).body.fullName).toBe('Zebediah P. Quux');
+    expect((await platform.api('get', `/customers/${id}`)).body.fullName).toBe('Zebediah P. Quuxworthy');
     await expect(erase(`Customer:${randomUUID()}`)).rejects.toMatchObject({ code: 'USER_NOT_FOUND' });
     const { tenant } = await platform.another();
     await expect(eraseCustomer(platform.engine, tenant, uuidOf(id))).rejects.toMatchObject({ code: 'USER_NOT_FOUND' });

@@ -1,6 +1,6 @@
 import type { TestPlatform } from '../platform.ts';
 
-/** The tables and how often each holds what is sought: nothing where no trace is left. */
+/** The tables and how often each holds what is sought: nothing where no trace is left. Sought is what ciphertext does not spell by chance. */
 export async function traces({ engine: { pool } }: Pick<TestPlatform, 'engine'>, sought: RegExp): Promise<object> {
   const tables = await pool.query<{ name: string }>(
     `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`,

@@ -4,6 +4,7 @@ import { holdsLease, Lease, LeaseLost, type LeaseOptions } from '../../../libs/a
 import { checkpointsOf } from '../../../libs/adapters/postgres/live-checkpoints.ts';
 import type { AnyProjection } from '../../../libs/kernel/projection.ts';
 import type { Engine } from '../../shared/engine.ts';
+import { REBUILD_LOCK } from '../../shared/rebuild-lock.ts';
 import { fitCheckpoints } from './checkpoints.ts';
 import { type Comparison, compareTables, haveSameRows } from './compare.ts';
 import { besideOf, Refill } from './refill.ts';
@@ -60,8 +61,6 @@ export interface Rebuilt {
 
 export type RebuildSource = Pick<Engine, 'url' | 'pool' | 'store' | 'codec' | 'partitions'>;
 
-/** One rebuild at a time: whoever holds this advisory lock on the connection that also writes. */
-const REBUILD_LOCK = 4_904;
 const LOCK_POLL_MS = 500;
 /** When the last round was shorter than so many events, the projectors are made to wait for the rest. */
 const NEARLY = 5_000;
@@ -106,6 +105,7 @@ export async function rebuild(
   }
 }
 
+/** On the connection that also writes. */
 async function lock(client: pg.Client, { wait, signal }: RebuildOptions): Promise<void> {
   for (;;) {
     signal?.throwIfAborted();

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { checkpointsOf, liveCheckpoints } from '../../../libs/adapters/postgres/live-checkpoints.ts';
 import type { LoggedEvent } from '../../../libs/kernel/event-store.port.ts';
 import type { AnyProjection } from '../../../libs/kernel/projection.ts';
+import { tableBeside } from '../../shared/rebuild-lock.ts';
 import { Fill } from './fill.ts';
 import { oneByOne } from './one-by-one.ts';
 import { CannotBeProjected } from './partition.ts';
@@ -17,7 +18,7 @@ const BATCH_SIZE = 1_000;
 const KEEP_EVERY = 250_000;
 
 /** The table that is filled beside the live one. */
-export const besideOf = (projection: AnyProjection): string => `${projection.name}__rebuild`;
+export const besideOf = (projection: AnyProjection): string => tableBeside(projection.name);
 
 /**
  * New tables beside the live ones, filled from the log as far as the live ones have come. How far they are filled is kept with them, so
