@@ -179,7 +179,9 @@ function replay(known: KeyedAnswer, key: RequestKey, response: Response): unknow
   if (!isSameBody(known.bodyHash, key)) throw otherBody();
   response.status(known.status);
   response.setHeader('Idempotent-Replayed', 'true');
-  const text = key.seal ? key.seal.open(known.body, key.hash) : known.body;
+  // An operation's answers may have been remembered in clear before it was sealed: JSON objects, as no sealed text begins.
+  const isSealed = key.seal !== undefined && !known.body.startsWith('{');
+  const text = isSealed ? key.seal!.open(known.body, key.hash) : known.body;
   return text === 'null' ? undefined : asSent(text, response);
 }
 

@@ -177,6 +177,19 @@ test('a key that was remembered by the text of its body is known for that text',
   expect((await post({ ...body, region: 'GB' })).status).toBe(409);
 });
 
+test('an answer that was remembered in clear, before its operation was sealed, is given again', async () => {
+  const body = { customerType: 'INDIVIDUAL', region: 'US' };
+  const post = () => platform.api('post', '/customers').set('Idempotency-Key', key).send(body).expect(201);
+  const first = await post();
+  const { rowCount } = await platform.engine.pool.query('UPDATE keyed_answers SET body = $1 WHERE stream = $2', [
+    JSON.stringify(first.body),
+    `customer-${first.body.id.slice('Customer:'.length)}`,
+  ]);
+  expect(rowCount).toBe(1);
+  const again = await post();
+  expect([again.headers['idempotent-replayed'], again.body]).toEqual(['true', first.body]);
+});
+
 test('a refusal is not remembered: the same request is decided anew', async () => {
   accountId = randomUUID();
   expect((await fund()).status).toBe(404);
