@@ -186,6 +186,7 @@ describe('loadConfig', () => {
     const shared = { DATABASE_URL: 'postgres://db/payments', MASTER_KEY: KEY.toString('hex') };
     expect(loadConfig(shared, 'api')).toMatchObject({ role: 'api', databaseUrl: shared.DATABASE_URL, masterKey: KEY });
     expect(loadConfig({ ...shared, ROLE: 'worker' }, 'api').role).toBe('api');
+    expect(() => loadConfig({ ROLE: 'king' }, 'standalone')).toThrow(/^ {2}ROLE must be .*, not "king"$/m);
     expect(problems({ DATABASE_URL: 'nonsense', ROLE: 'relay' })).toEqual([
       'DATABASE_URL must be a URL like postgres://user:password@host:5432/database',
       missing('relay')[1],

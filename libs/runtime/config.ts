@@ -218,13 +218,13 @@ export const variableDocs: readonly VariableDoc[] = entries().map(([name, { defa
 }));
 
 /**
- * The configuration of an environment; `asked` counts instead of `ROLE`. A part that runs on its own shares its database and its key
+ * The configuration of an environment; `asked` counts instead of `ROLE`, which is checked all the same. A part that runs on its own shares its database and its key
  * with the others, so it must be given both.
  * @throws one error that names every variable with a value that is not allowed, and says what is; secrets are not repeated.
  */
 export function loadConfig(env: NodeJS.ProcessEnv = process.env, asked?: Role): Config {
   const problems: string[] = [];
-  const textOf = (name: Name) => (name === 'ROLE' && asked) || env[name] || variables[name].default;
+  const textOf = (name: Name) => env[name] || variables[name].default;
   const value = <N extends Name>(name: N): Value<N> | undefined => {
     const text = textOf(name);
     if (text === undefined) return undefined;
@@ -244,7 +244,8 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, asked?: Role): 
   const host = withDefault('HOST');
   const databaseUrl = value('DATABASE_URL');
   const allowPrivateTargets = value('WEBHOOK_ALLOW_PRIVATE_TARGETS');
-  const role = withDefault('ROLE');
+  const named = withDefault('ROLE');
+  const role = asked ?? named;
   for (const name of ['DATABASE_URL', 'MASTER_KEY'] as const) {
     if (role && role !== 'standalone' && !textOf(name))
       problems.push(`${name} must be set for the ${role}, the same for every part of the platform`);

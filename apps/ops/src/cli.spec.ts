@@ -22,6 +22,15 @@ describe('the command line', () => {
     expect(await ops('verfiy')).toMatchObject({ code: 2, out: '', err: expect.stringContaining('verify') });
     expect(await ops('platform', 'create')).toMatchObject({ code: 2, err: expect.stringContaining('--name') });
     expect(await ops('platform', 'create', '--name', 'x', '--environment', 'moon')).toMatchObject({ code: 2 });
+    expect(await ops('platform', 'create', '--name', ' ')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('It must not be empty.'),
+    });
+    expect(await ops('dead-letters', 'retry', 'abc')).toEqual({
+      code: 2,
+      out: '',
+      err: 'abc is no webhook: give Webhook:<uuid>.\n',
+    });
     expect(await ops('rebuild')).toMatchObject({ code: 2, err: 'error: name read models, or give --all\n' });
     expect(await ops('rebuild', 'moon')).toMatchObject({ code: 2, err: 'error: there is no read model moon\n' });
     expect(await ops('rebuild', 'tokens', '--all')).toMatchObject({ code: 2 });
@@ -108,7 +117,15 @@ test('erases a customer once it is deleted; before that its data is masked, afte
   expect(masked.out).not.toMatch(/Amina|amina@/);
   expect((await ops('inspect', body.id, '--reveal')).out).toContain('Amina Diallo');
 
-  expect(await ops('erase', 'Customer:x')).toMatchObject({ code: 1, err: expect.stringMatching(/^USER_NOT_FOUND: /) });
+  expect(await ops('erase', 'Customer:x')).toEqual({
+    code: 2,
+    out: '',
+    err: 'Customer:x is no customer: give Customer:<uuid>.\n',
+  });
+  expect(await ops('erase', 'Customer:00000000-0000-4000-8000-000000000000')).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^USER_NOT_FOUND: /),
+  });
   expect(await ops('erase', body.id)).toMatchObject({
     code: 1,
     err: expect.stringMatching(/^CONFLICT: .*NOT_DELETED/),

@@ -50,6 +50,12 @@ export const wholeNumber =
     throw new InvalidArgumentError(`It must be a whole number, at least ${least}.`);
   };
 
+/** Reads a text that says something. */
+export function nonEmpty(text: string): string {
+  if (text.trim() !== '') return text.trim();
+  throw new InvalidArgumentError('It must not be empty.');
+}
+
 /** Reads `Platform:<uuid>`, `PlatformConfig:<uuid>` or a bare uuid. */
 export function platformId(text: string): string {
   const uuid =

@@ -108,7 +108,7 @@ describe('deliveries', () => {
       code: 1,
       err: expect.stringMatching(/^There is no webhook/),
     });
-    expect(await ops('redeliver', 'x')).toMatchObject({ code: 1, err: 'x is no webhook: give Webhook:<uuid>.\n' });
+    expect(await ops('redeliver', 'x')).toMatchObject({ code: 2, err: 'x is no webhook: give Webhook:<uuid>.\n' });
   });
 
   test('all that failed are sent again, but for the test and those that were given up or erased', async () => {

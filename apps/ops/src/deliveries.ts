@@ -8,6 +8,7 @@ import {
 } from '../../../projections/webhooks/delivery.view.ts';
 import type { Engine } from '../../shared/engine.ts';
 import { RESENT } from '../../shared/resent-webhooks.ts';
+import { Misused } from './command.ts';
 import type { Output } from './output.ts';
 
 export { deliveryStatuses };
@@ -105,7 +106,7 @@ function conditions(filter: DeliveryFilter): { where: string; values: unknown[] 
 export function webhookId(text: string): string {
   const uuid = parsePublicId('Webhook', text) ?? text.toLowerCase();
   if (isUuid(uuid)) return uuid;
-  throw new Error(`${text} is no webhook: give Webhook:<uuid>.`);
+  throw new Misused(`${text} is no webhook: give Webhook:<uuid>.`);
 }
 
 const AGAIN = `status = 'PENDING', failures = 0, started_at = now(), next_attempt_at = now(),

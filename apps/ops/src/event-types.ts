@@ -10,10 +10,14 @@ import { paymentEventTypes } from '../../../libs/domain/payments/payment.events.
 import { platformEventTypes } from '../../../libs/domain/platforms/platform.events.ts';
 import { sweepEventTypes } from '../../../libs/domain/sweeps/sweep.events.ts';
 import { tokenEventTypes } from '../../../libs/domain/tokens/token.events.ts';
+import { COMMAND_REFUSED } from '../../../libs/kernel/refusal.ts';
 import { several } from './command.ts';
 import { stateMachines } from './spec.ts';
 
-/** Every type of event that this version knows: those that read models handle, and those that transitions cause. */
+/** In logs of earlier versions only. */
+const FORMER = ['CreationAbandoned'];
+
+/** Every type of event that a log may hold: those that read models handle, those that transitions cause, refusals, former ones. */
 export const eventTypes: readonly string[] = [
   ...new Set<string>([
     ...accountEventTypes,
@@ -27,6 +31,8 @@ export const eventTypes: readonly string[] = [
     ...platformEventTypes,
     ...sweepEventTypes,
     ...tokenEventTypes,
+    COMMAND_REFUSED,
+    ...FORMER,
     ...stateMachines.flatMap(({ transitions }) => transitions.flatMap(({ event }) => event?.split(/, */) ?? [])),
   ]),
 ]

@@ -263,6 +263,14 @@ describe('import', () => {
     });
   });
 
+  test('says that the folder of its file is not there', async () => {
+    expect(await ops('export', '--output', file('nope/x.ndjson'))).toEqual({
+      code: 1,
+      out: '',
+      err: `${file('nope/x.ndjson')}.part cannot be written: there is no such folder.\n`,
+    });
+  });
+
   test('refuses a type of event that there is not, and names those that there are', async () => {
     const { code, out, err } = await ops('export', '--type', 'DepositReceived,Bogus');
     expect([code, out]).toEqual([2, '']);

@@ -131,7 +131,7 @@ export async function fileSink(file: string): Promise<Sink & { finish(): void; c
   if (existsSync(file)) throw new Error(`${file} is there already.`);
   const part = `${file}.part`;
   const resumed = existsSync(part) ? await resume(part) : undefined;
-  const handle = openSync(part, 'a', 0o600);
+  const handle = openPart(part);
   return {
     ...(resumed && { resumed }),
     async write(line) {
@@ -140,6 +140,15 @@ export async function fileSink(file: string): Promise<Sink & { finish(): void; c
     close: () => closeSync(handle),
     finish: () => renameSync(part, file),
   };
+}
+
+function openPart(part: string): number {
+  try {
+    return openSync(part, 'a', 0o600);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new Error(`${part} cannot be written: ${code === 'ENOENT' ? 'there is no such folder' : message}.`);
+  }
 }
 
 /** Reads what an interrupted export has written, and cuts a last line off that is not whole. Undefined: nothing of use. */

@@ -3,7 +3,7 @@ import { type Request, type Response } from 'express';
 import { type ErrorBody, type ErrorCode, Rejection, reject } from '../../kernel/errors.ts';
 import { type Logger } from './logging.ts';
 import { requestIdOf } from './request-id.ts';
-import { routerAt } from './routes.ts';
+import { routesAt } from './routes.ts';
 
 /** Turns whatever was thrown into the error body of the spec. The only place that does. */
 @Catch()
@@ -102,17 +102,8 @@ export function unknownRoute(req: Request): Rejection {
   return reject('METHOD_NOT_ALLOWED', { allowed }, `${req.method} is not allowed here, only ${allowed.join(', ')}.`);
 }
 
-interface Layer {
-  route?: { methods: Record<string, boolean> };
-  match(path: string): boolean;
-}
-
 function methodsAt(req: Request): string[] {
-  const routers = [req.app.router, routerAt(req)] as unknown as ({ stack: Layer[] } | undefined)[];
-  const path = req.originalUrl.split('?', 1)[0]!;
-  const methods = routers
-    .flatMap((router) => router?.stack ?? [])
-    .flatMap((layer) => (layer.route && layer.match(path) ? Object.keys(layer.route.methods) : []));
+  const methods = routesAt(req).flatMap((route) => Object.keys(route.methods));
   const known = [...new Set(methods.map((method) => method.toUpperCase()))]
     .filter((method) => method !== '_ALL')
     .sort();

@@ -83,6 +83,8 @@ describe('the access log', () => {
     await agent.get('/readyz');
     await agent.get(`${base}/customers/Customer:1?reference=x`).set('X-Request-Id', 'r-1');
     await agent.get(`${base}/nope/Customer:1`);
+    await agent.post(`${base}/everything`).set('Content-Type', 'application/json').send('{');
+    await agent.get(`${base}/customers/%ff`);
     await agent.get(`${base}/fail/500`).set('Authorization', 'Basic cGxhbnRlZDpzZWNyZXQ=');
     await app.close();
     const lines = entries().filter(({ msg }) => msg === 'request');
@@ -91,6 +93,8 @@ describe('the access log', () => {
         ['warn', 'GET', '/readyz', 503, undefined],
         ['info', 'GET', `${base}/customers/:customerId`, 200, undefined],
         ['warn', 'GET', 'unmatched', 404, undefined],
+        ['warn', 'POST', `${base}/everything`, 400, undefined],
+        ['warn', 'GET', 'unmatched', 400, undefined],
         ['error', 'GET', `${base}/fail/:how`, 500, 'Platform-1'],
       ],
     );

@@ -4,6 +4,7 @@ import pino, { type DestinationStream, type Logger as PinoLogger } from 'pino';
 import { type Tenant } from '../../kernel/messages.ts';
 import { redact, scrub } from './redaction.ts';
 import { identify } from './request-id.ts';
+import { routesAt } from './routes.ts';
 
 export type Logger = PinoLogger;
 
@@ -131,7 +132,16 @@ function levelOf(status: number, route: string): 'debug' | 'info' | 'warn' | 'er
 /** Authentication attaches the caller. */
 const platformOf = (req: Request & { caller?: { tenant: Tenant } }) => req.caller?.tenant.platform;
 
+/** The template of the route that answered, or that would have: a body that cannot be read is refused before. */
 function routeOf(req: Request): string {
-  const path: unknown = req.route?.path;
+  const path: unknown = (req.route ?? missedBy(req))?.path;
   return typeof path === 'string' && !path.includes('*') ? path : 'unmatched';
+}
+
+function missedBy(req: Request) {
+  try {
+    return routesAt(req).find(({ methods }) => methods[req.method.toLowerCase()]);
+  } catch {
+    return undefined; // a path that cannot be decoded
+  }
 }

@@ -86,7 +86,23 @@ const isPlain = (body: unknown): body is object =>
   (Array.isArray(body) || Object.getPrototypeOf(body) === Object.prototype);
 
 /** The router of the resource that a request is about, where the app of the request has one. */
-export const routerAt = (req: Request): Router | undefined => resources.get(req.app)?.get(resourceOf(req.originalUrl));
+const routerAt = (req: Request): Router | undefined => resources.get(req.app)?.get(resourceOf(req.originalUrl));
+
+/** A route as Express keeps it: its template, and the methods that it answers, in lower case. */
+interface Route {
+  path: unknown;
+  methods: Record<string, boolean>;
+}
+
+/** The routes that fit the path of a request, whatever its method. Throws when the path cannot be decoded. */
+export function routesAt(req: Request): Route[] {
+  type Layer = { route?: Route; match(path: string): boolean };
+  const routers = [req.app.router, routerAt(req)] as unknown as ({ stack: Layer[] } | undefined)[];
+  const path = req.originalUrl.split('?', 1)[0]!;
+  return routers
+    .flatMap((router) => router?.stack ?? [])
+    .flatMap((layer) => (layer.route && layer.match(path) ? [layer.route] : []));
+}
 
 /** The first two segments of a path: the version of the API and the resource. */
 function resourceOf(path: string): string {

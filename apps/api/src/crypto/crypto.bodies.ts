@@ -5,7 +5,10 @@ import { Integer, OneOf, PublicId, Text } from '../../../../libs/runtime/http/in
 const MAX_AMOUNT = 9_000_000_000_000_000;
 
 export class EstimateCryptoWithdrawalFeeBody {
-  @PublicId('InternalAccount', { description: 'The account to withdraw from.', example: 'InternalAccount:0195…' })
+  @PublicId('InternalAccount', {
+    description: 'The account to withdraw from.',
+    example: 'InternalAccount:019542f5-b3e7-1d02-0000-000000000001',
+  })
   internalAccountId!: string;
 
   @Text({ min: 3, max: 5, example: 'USDC' })

@@ -23,7 +23,7 @@ export class AccountSourceBody {
   @Text({
     max: 100,
     description: 'An internal account, or an external one that can be pulled from.',
-    example: 'InternalAccount:0195…',
+    example: 'InternalAccount:019542f5-b3e7-1d02-0000-000000000001',
   })
   accountId!: string;
 
@@ -66,7 +66,7 @@ export class AccountDestinationBody {
   @OneOf(['ACCOUNT'])
   destinationType!: 'ACCOUNT';
 
-  @Text({ max: 100, example: 'ExternalAccount:0195…' })
+  @Text({ max: 100, example: 'ExternalAccount:019542f5-b3e7-1d02-0000-000000000001' })
   accountId!: string;
 
   @OneOf([...paymentRails], {

@@ -6,12 +6,12 @@ import { PurposeOfPayment } from '../../../../projections/payment-source.view.ts
 const MAX_AMOUNT = 9_000_000_000_000_000;
 
 export class ExternalAccountReferenceBody {
-  @Text({ max: 100, example: 'ExternalAccount:0195…' })
+  @Text({ max: 100, example: 'ExternalAccount:019542f5-b3e7-1d02-0000-000000000001' })
   accountId!: string;
 }
 
 export class InternalAccountReferenceBody {
-  @Text({ max: 100, example: 'InternalAccount:0195…' })
+  @Text({ max: 100, example: 'InternalAccount:019542f5-b3e7-1d02-0000-000000000001' })
   accountId!: string;
 }
 

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { projections } from '../../../../projections/index.ts';
 import { prepareReadTables } from '../../../projector/src/prepare.ts';
-import { type CommonOptions, FINE, type Perform } from '../command.ts';
+import { type CommonOptions, FINE, nonEmpty, type Perform } from '../command.ts';
 import { whileProjecting } from '../connection.ts';
 import type { Output } from '../output.ts';
 import { listPlatforms, makePlatform, type NewPlatform } from '../platforms.ts';
@@ -22,7 +22,7 @@ export function addPlatformCommands(program: Command, perform: Perform): void {
   group
     .command('create')
     .description('Makes a platform with its first credentials in each environment. Secrets are shown once.')
-    .requiredOption('--name <name>', 'name of the platform')
+    .requiredOption('--name <name>', 'name of the platform', nonEmpty)
     .addOption(new Option('--environment <name>').choices(['both', 'sandbox', 'production']).default('both'))
     .option('--regulated', 'a regulated institution: sandbox suffixes decide about its customers at creation')
     .option('--strict', 'money moves for APPROVED customers only')
