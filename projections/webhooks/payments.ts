@@ -10,6 +10,7 @@ import { transactionView } from '../transaction.view.ts';
 /** What each event of a payment says to the platform, by the type of the transaction. An incoming one is announced when it ends. */
 const announced: Readonly<Record<string, { OUTGOING?: WebhookEvent; INCOMING?: WebhookEvent }>> = {
   PaymentQuoted: { OUTGOING: 'OUTGOING_PAYMENT.PENDING' },
+  PaymentDescribed: { OUTGOING: 'OUTGOING_PAYMENT.PENDING' },
   PaymentStarted: { OUTGOING: 'OUTGOING_PAYMENT.PROCESSING' },
   PaymentCompleted: { OUTGOING: 'OUTGOING_PAYMENT.COMPLETED', INCOMING: 'INCOMING_PAYMENT.COMPLETED' },
   PaymentFailed: { OUTGOING: 'OUTGOING_PAYMENT.FAILED', INCOMING: 'INCOMING_PAYMENT.FAILED' },
@@ -20,6 +21,12 @@ const announced: Readonly<Record<string, { OUTGOING?: WebhookEvent; INCOMING?: W
   RefundFailed: { OUTGOING: 'OUTGOING_PAYMENT.REFUND_FAILED', INCOMING: 'INCOMING_PAYMENT.REFUND_FAILED' },
 };
 
+const isQuote = ({ type }: RecordedEvent): boolean => type === 'PaymentQuoted' || type === 'PaymentDescribed';
+
+/** The last event of a quote that waits for its execution: the last one with its texts, where it says that they follow. */
+const completesQuote = ({ revision }: RecordedEvent, { immediatelyExecute, descriptions = 0 }: PaymentState): boolean =>
+  !immediatelyExecute && revision === descriptions;
+
 /** A payment's transaction after each of its public steps. A quote that executes at once is never announced as pending. */
 export const paymentAnnouncer: Announcer = {
   handles: [...Object.keys(announced), 'DepositReceived'],
@@ -29,7 +36,7 @@ export const paymentAnnouncer: Announcer = {
     if (!row) return [];
     if (event.type === 'DepositReceived') return [announcement('INCOMING_PAYMENT.COMPLETED', row.state, event, 1)];
     const { state } = row;
-    if (event.type === 'PaymentQuoted' && state.immediatelyExecute) return [];
+    if (isQuote(event) && !completesQuote(event, state)) return [];
     if (event.type === 'RefundAccepted' && state.refund?.reason === 'USER_CANCELLATION') return [];
     const type = announced[event.type]?.[state.type];
     return type ? [announcement(type, state, event, event.revision + 1)] : [];

@@ -4,6 +4,7 @@ import { withSuffix } from '../../libs/domain/external-accounts/account.examples
 import { eventually } from '../eventually.ts';
 import { startTestPlatform, type TestPlatform } from '../platform.ts';
 import { type Receiver, startReceiver } from '../receiver.ts';
+import { Money } from './money.setup.ts';
 
 let platform: TestPlatform;
 let receiver: Receiver;
@@ -60,6 +61,22 @@ test('every public step of a payment is told, each with the transaction as it st
   ]);
   const sequences = webhooks.map(({ sequence }) => sequence);
   expect([...new Set(sequences)]).toEqual(sequences);
+});
+
+type Destination = (money: Money, umaAddress: string) => [to: object | string, more?: object];
+
+test.each<[string, Destination]>([
+  ['with a description', (money) => [money.own('USD'), { description: 'Rent for the flat' }]],
+  ['to a UMA address', (_, umaAddress) => [{ destinationType: 'UMA_ADDRESS', umaAddress, currency: 'USD' }]],
+])('a payment %s is told as pending with all its texts', async (_, destination) => {
+  const money = new Money(platform);
+  const [payer, payee] = [await money.customer(), await money.customer()];
+  await money.fund(payer.accounts.USD!, 1_000);
+  const [to, more] = destination(money, payee.umaAddress);
+  const { body } = await money.from(payer.accounts.USD!, to, 500, more).expect(201);
+  const shown = await money.transaction(body.transactionId);
+  const webhooks = await told(shown.id, 'OUTGOING_PAYMENT.PENDING');
+  expect(webhooks.map(({ type, data }) => [type, data])).toEqual([['OUTGOING_PAYMENT.PENDING', shown]]);
 });
 
 test('a failure is told, then its refund', async () => {

@@ -4,7 +4,9 @@ import { command } from '../../kernel/messages.ts';
 import type { PaymentQuotedData, PaymentTexts, RailAnswer } from './payment.events.ts';
 
 /** Makes the quote and its transaction; with `immediatelyExecute` the execution is requested in the same breath, on the tenant's `day`. */
-export class QuotePayment extends command('QuotePayment')<PaymentQuotedData & PaymentTexts & { day?: string }>() {}
+export class QuotePayment extends command('QuotePayment')<
+  Omit<PaymentQuotedData, 'descriptions'> & PaymentTexts & { day?: string }
+>() {}
 export class ExecutePayment extends command('ExecutePayment')<{ paymentId: string; now: string }>() {}
 /** The source account refused: nothing moved. */
 export class RefuseExecution extends command('RefuseExecution')<{

@@ -115,6 +115,8 @@ export interface PaymentQuotedData {
   /** The most that the source account may send on one day of the tenant, this payment included. */
   dailyLimitMinor?: bigint;
   immediatelyExecute: boolean;
+  /** How many `PaymentDescribed` follow with its texts: only then is it told to the platform. Absent: none, or from before this was recorded. */
+  descriptions?: number;
   purposeOfPayment?: string;
   reference: string;
   expiresAt: string;

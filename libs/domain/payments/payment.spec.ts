@@ -104,7 +104,7 @@ describe('a quote', () => {
     given(payment)
       .when(new QuotePayment({ ...quote, description: 'Rent' }))
       .leadsTo(
-        { type: 'PaymentQuoted', data: quote },
+        { type: 'PaymentQuoted', data: { ...quote, descriptions: 1 } },
         { type: 'PaymentDescribed', data: { paymentId, subject: 'ada', description: 'Rent' } },
         fact('ExecutionRequested'),
       );

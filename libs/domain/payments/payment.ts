@@ -197,9 +197,10 @@ function decide(state: PaymentState, { type, data }: PaymentCommand): PaymentEve
 
 function quoted({ day, ...quote }: QuotePayment['data']): PaymentEvent[] {
   const { texts, data } = withoutTexts(quote);
+  const parts = described(data, texts);
   return [
-    { type: 'PaymentQuoted', data },
-    ...described(data, texts),
+    { type: 'PaymentQuoted', data: parts.length > 0 ? { ...data, descriptions: parts.length } : data },
+    ...parts,
     ...(data.immediatelyExecute ? requested(data, day) : []),
   ];
 }
