@@ -2,7 +2,7 @@ import { checkpointsOf, liveCheckpoints } from '../../../libs/adapters/postgres/
 import type { Config } from '../../../libs/runtime/config.ts';
 import { createLogger, type Logger } from '../../../libs/runtime/http/logging.ts';
 import { announcers, processes, projections } from '../../../projections/index.ts';
-import { prepareReadTables } from '../../projector/src/prepare.ts';
+import { prepareReadTables, strangeTables } from '../../projector/src/prepare.ts';
 import { Projector } from '../../projector/src/projector.ts';
 import { type Database, openDatabase } from '../../shared/database.ts';
 import { type Engine, openEngine } from '../../shared/engine.ts';
@@ -51,11 +51,11 @@ export function engineOn({ url: databaseUrl, masterKey }: Database, config: Conf
 
 /** Refuses to write for a deployment whose read tables another version of the program made. */
 async function requireReadTables(engine: Engine): Promise<void> {
-  const outdated = await prepareReadTables(engine.pool, projections);
-  if (outdated.length === 0) return;
-  const names = outdated.map(({ name }) => name).join(', ');
+  await prepareReadTables(engine.pool, projections);
+  const strange = await strangeTables(engine.pool, projections);
+  if (strange.length === 0) return;
   throw new Error(
-    `The read models ${names} are of another version: run \`ops rebuild --all\`, or start the platform once.`,
+    `The read models ${strange.join(', ')} are of another version: run \`ops rebuild --all\`, or start the platform once.`,
   );
 }
 

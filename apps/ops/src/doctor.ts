@@ -6,6 +6,7 @@ import { clusterExists, clusterOf } from '../../../libs/adapters/postgres/embedd
 import type { Config } from '../../../libs/runtime/config.ts';
 import { pendingMigrations } from '../../../migrations/index.ts';
 import { projections } from '../../../projections/index.ts';
+import { strangeTables } from '../../projector/src/prepare.ts';
 import { leaseOf } from '../../relay/src/relay.ts';
 import { type Database, openDatabase } from '../../shared/database.ts';
 import type { Engine } from '../../shared/engine.ts';
@@ -174,15 +175,11 @@ async function* deployment(database: Database, config: Config, out: Pick<Output,
       const advice = 'Set MASTER_KEY to the key used so far: personal data cannot be read without it.';
       yield fail('master key', 'it does not open the keys of personal data', advice);
     } else yield ok('master key', key ? 'it opens the keys of personal data' : 'nothing is encrypted yet');
-    const { rows } = await engine.pool.query<{ name: string; version: number }>(
-      'SELECT name, version FROM read_tables',
-    );
-    const versions = new Map(rows.map(({ name, version }) => [name, version]));
-    const outdated = projections.filter(({ name, version }) => versions.get(name) !== version).map(({ name }) => name);
-    yield outdated.length > 0
+    const strange = await strangeTables(engine.pool, projections);
+    yield strange.length > 0
       ? warn(
           'read models',
-          `${outdated.join(', ')}: of another version or not there`,
+          `${strange.join(', ')}: of another version or not there`,
           'Start the platform once, or run `ops rebuild --all`.',
         )
       : ok('read models', 'all have the shape of this version');

@@ -1,8 +1,9 @@
+import type { AnyProjection } from '../../../libs/kernel/projection.ts';
 import { announcers, processes, projections } from '../../../projections/index.ts';
 import { openFeed } from '../../shared/feed.ts';
 import { databaseCheck, logTo, type Part, type PartContext } from '../../shared/part.ts';
 import { ProjectionWatch } from '../../shared/projection-watch.ts';
-import { prepareReadTables } from './prepare.ts';
+import { dropFormerTables, prepareReadTables } from './prepare.ts';
 import { Projector } from './projector.ts';
 import { rebuild } from './rebuild.ts';
 import { type RunningProjector, SupervisedProjector } from './supervised.ts';
@@ -45,10 +46,18 @@ async function inline({ config, engine, metrics: { advanced } }: PartContext): P
 }
 
 /** Read tables whose shape has changed are built anew before the projector goes on; until then it is not ready, and neither is an API. */
-async function bringReadTablesUp({ engine, front, signal }: PartContext): Promise<void> {
-  const { logger } = engine;
+async function bringReadTablesUp(context: PartContext): Promise<void> {
+  const { engine } = context;
   const outdated = await prepareReadTables(engine.pool, projections);
-  if (outdated.length === 0) return;
+  if (outdated.length > 0) await rebuildOutdated(context, outdated);
+  await dropFormerTables(engine.pool, projections);
+}
+
+async function rebuildOutdated(
+  { engine, front, signal }: PartContext,
+  outdated: readonly AnyProjection[],
+): Promise<void> {
+  const { logger } = engine;
   const names = outdated.map((projection) => projection.name).join(', ');
   front.doing = `rebuilding ${names}`;
   logger.info(`the shape of ${names} has changed: rebuilding before the projector goes on`);

@@ -18,6 +18,7 @@ import type { EventCodec } from '../../../libs/runtime/codec.ts';
 import { platforms } from '../../../projections/platforms.ts';
 import { Listeners, writeAnnouncements } from './announcements.ts';
 import { Batch, type Routes, RowCache } from './batch.ts';
+import { strangeTables } from './prepare.ts';
 import { writeSandboxClocks } from './sandbox-clocks.ts';
 import { readSkips } from './skips.ts';
 import { prepareSession, type ReadTable } from './tables.ts';
@@ -85,10 +86,16 @@ export class Partition {
     return this.lease.token !== undefined;
   }
 
-  /** Takes the lease and looks where the tables stand; undefined while another projector holds it. */
+  /**
+   * Takes the lease and looks where the tables stand; undefined while another projector holds it. Throws `OtherReadModels`, and leaves the
+   * lease to others, when the tables are not those of this program: tables are exchanged under the lease only, so that they stay what they
+   * are while it is held.
+   */
   async take(): Promise<FeedPosition | undefined> {
     this.forget();
+    await this.requireOwnTables();
     if (!(await this.lease.tryAcquire())) return undefined;
+    await this.requireOwnTables();
     const client = await this.connected();
     try {
       const { position, mark } = await readCheckpoint(client, this.checkpoint);
@@ -153,6 +160,14 @@ export class Partition {
     this.forget();
     await this.lease.release();
     await this.disconnect();
+  }
+
+  private async requireOwnTables(): Promise<void> {
+    const { leases, catalogue } = this.options;
+    const strange = await strangeTables(leases, catalogue.projections);
+    if (strange.length === 0) return;
+    await this.lease.release();
+    throw new OtherReadModels(strange);
   }
 
   private async move(client: pg.Client, position: number, mark: string | undefined): Promise<void> {
@@ -237,6 +252,13 @@ async function readCheckpoint(client: pg.Client, name: string): Promise<{ positi
   );
   const { position, mark } = rows[0]!;
   return { position: Number(position), mark };
+}
+
+/** The tables were exchanged for those of another version of the program: a projector of this one has to be started anew. */
+export class OtherReadModels extends Error {
+  constructor(tables: readonly string[]) {
+    super(`the read models are of another version: ${tables.join(', ')}`);
+  }
 }
 
 /** An event stops its partition; the message names the event and says why. */

@@ -8,7 +8,7 @@ const PREPARE_LOCK = 4_905;
 
 /**
  * Makes the read tables that are missing and says which ones have another shape than the code: those have to be rebuilt before the
- * projector may go on. On an empty log there is nothing to rebuild.
+ * projector may go on. At the very first start there is nothing to rebuild.
  */
 export async function prepareReadTables(
   pool: pg.Pool,
@@ -30,18 +30,20 @@ export async function prepareReadTables(
 
 async function prepare(client: pg.ClientBase, projections: readonly AnyProjection[]): Promise<AnyProjection[]> {
   const { rows } = await client.query<{ name: string; version: number }>('SELECT name, version FROM read_tables');
-  const isEmpty = [...(await liveCheckpoints(client)).values()].every((position) => position === 0);
+  // tables that are added later are missing to a projector that is at work already, though nothing has happened yet
+  const isFirst =
+    rows.length === 0 && [...(await liveCheckpoints(client)).values()].every((position) => position === 0);
   const known = new Map(rows.map((row) => [row.name, row.version]));
   const outdated: AnyProjection[] = [];
   for (const projection of projections) {
     const version = known.get(projection.name);
     if (version === projection.version) continue;
-    if (version !== undefined || !isEmpty) outdated.push(projection);
+    if (version !== undefined || !isFirst) outdated.push(projection);
     if (version !== undefined) continue;
     const table = new ReadTable(projection);
     await table.create(client);
     await table.createIndexes(client);
-    if (isEmpty) {
+    if (isFirst) {
       await client.query('INSERT INTO read_tables (name, version) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
         projection.name,
         projection.version,
@@ -49,4 +51,37 @@ async function prepare(client: pg.ClientBase, projections: readonly AnyProjectio
     }
   }
   return outdated;
+}
+
+/**
+ * The read tables that are not as this program makes them: of another version, not there, or of a read model that it does not know. While
+ * there are any, its projector would leave rows wrong or out.
+ */
+export async function strangeTables(
+  db: Pick<pg.ClientBase, 'query'>,
+  projections: readonly AnyProjection[],
+): Promise<string[]> {
+  const { rows } = await db.query<{ name: string; version: number }>(
+    'SELECT name, version FROM read_tables ORDER BY name',
+  );
+  const known = new Map(rows.map((row) => [row.name, row.version]));
+  const outdated = projections.filter(({ name, version }) => known.get(name) !== version).map(({ name }) => name);
+  return [...outdated, ...formerOf(rows, projections)];
+}
+
+/**
+ * Drops the tables of read models that there are no more: nothing would carry events into them, nor blank what they hold of an erased
+ * person. For a program that is about to project, after it has brought all others into shape.
+ */
+export async function dropFormerTables(pool: pg.Pool, projections: readonly AnyProjection[]): Promise<void> {
+  const { rows } = await pool.query<{ name: string }>('SELECT name FROM read_tables');
+  for (const name of formerOf(rows, projections)) {
+    await pool.query(`DROP TABLE IF EXISTS ${name}`);
+    await pool.query('DELETE FROM read_tables WHERE name = $1', [name]);
+  }
+}
+
+function formerOf(tables: readonly { name: string }[], projections: readonly AnyProjection[]): string[] {
+  const present = new Set(projections.map(({ name }) => name));
+  return tables.map(({ name }) => name).filter((name) => !present.has(name));
 }

@@ -9,7 +9,7 @@ import type { Feed, FeedBatch, FeedFollower, FeedPosition, RunningFeed } from '.
 import type { EventCodec } from '../../../libs/runtime/codec.ts';
 import { routesOf } from './batch.ts';
 import { fitCheckpoints } from './checkpoints.ts';
-import { CannotBeProjected, type Catalogue, Partition } from './partition.ts';
+import { CannotBeProjected, type Catalogue, OtherReadModels, Partition } from './partition.ts';
 import { ReadTable } from './tables.ts';
 
 export type { Catalogue } from './partition.ts';
@@ -46,7 +46,7 @@ const LEAST_CACHED_ROWS = 1_000;
  * Carries the feed into the read tables. All tables, webhook deliveries and timers of a batch, and the checkpoint of its partition,
  * advance in one transaction. Any number of projectors may run: each partition is carried by one of them at a time.
  * An event that cannot be applied stops its partition and alarms; what comes before it is projected, and it is tried again, never
- * passed over, unless an operator has said so.
+ * passed over, unless an operator has said so. Where the tables are those of another version of the program it stands by.
  */
 export class Projector implements FeedFollower {
   private readonly options: ProjectorOptions;
@@ -107,6 +107,7 @@ export class Projector implements FeedFollower {
       }
       return stand;
     } catch (error) {
+      if (error instanceof OtherReadModels) return this.standsBy(partition, error);
       this.stands(partition, error);
       throw error;
     }
@@ -179,6 +180,11 @@ export class Projector implements FeedFollower {
     this.pool = new pg.Pool({ ...promptConnection(url, 'ledgerline-projector', silenceMs), max: 1 });
     this.pool.on('error', () => {}); // an idle connection that dies is replaced at its next use
     return this.pool;
+  }
+
+  /** Says once why it leaves the partition to a projector of another version. */
+  private standsBy(partition: number, error: OtherReadModels): undefined {
+    if (!(this.failures.get(partition) instanceof OtherReadModels)) this.stands(partition, error);
   }
 
   private stands(partition: number, error: unknown): void {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { projections } from '../../../../projections/index.ts';
+import { dropFormerTables } from '../../../projector/src/prepare.ts';
 import { type Rebuilt, rebuild } from '../../../projector/src/rebuild.ts';
 import { type CommonOptions, FINE, type Perform, wholeNumber } from '../command.ts';
 import { count, counted, howFar, type Output, shownValue } from '../output.ts';
@@ -50,6 +51,7 @@ export function addRebuild(program: Command, perform: Perform): void {
           ...(options.ahead && { ahead: true }),
           progress: (at) => out.progress(() => howFar(at)),
         });
+        if (options.all && !options.ahead) await dropFormerTables(engine.pool, projections);
         tell(done, out);
         return FINE;
       });
