@@ -72,6 +72,7 @@ interface ClaimRow {
   attempts: number;
   failures: number;
   started_at: Date;
+  schedule: string;
   type: string;
   body: string;
 }
@@ -89,7 +90,7 @@ export async function claim(
   const { rows } = await client.query<ClaimRow>({
     name: 'claim_deliveries',
     text: `SELECT p.id AS tenant, p.webhook_endpoint AS url, p.revision, d.webhook_id, d.due_at, d.attempts, d.failures,
-                  d.started_at, w.type, w.body
+                  d.started_at, d.started_at::text AS schedule, w.type, w.body
              FROM unnest($1::text[], $2::int[], $3::timestamptz[], $4::uuid[]) AS lane(id, size, due_at, webhook_id)
              JOIN platforms p ON p.id = lane.id
              LEFT JOIN LATERAL (
@@ -117,15 +118,17 @@ export async function claim(
     const one = claimed.get(row.tenant) ?? { url: row.url ?? undefined, revision: row.revision, deliveries: [] };
     claimed.set(row.tenant, one);
     if (row.webhook_id === null) continue;
-    const { webhook_id: webhookId, due_at: dueAt, attempts, failures, type, body } = row;
-    one.deliveries.push({ webhookId, dueAt, attempts, failures, startedMs: row.started_at.getTime(), type, body });
+    const { webhook_id: webhookId, due_at: dueAt, attempts, failures, schedule, type, body } = row;
+    const startedMs = row.started_at.getTime();
+    one.deliveries.push({ webhookId, dueAt, attempts, failures, startedMs, schedule, type, body });
   }
   return claimed;
 }
 
 /**
  * Writes outcomes, in one statement. One whose delivery has seen another attempt since it was claimed is left out: it was written
- * already, or another dispatcher took over.
+ * already, or another dispatcher took over. Where a redelivery was asked for meanwhile, a failure is kept as an attempt and no more: it
+ * says nothing of the new schedule.
  */
 export async function record(client: Queryable, outcomes: readonly Outcome[]): Promise<void> {
   const isRepeated = outcomes.some(({ delivery }) => delivery.attempts > 0);
@@ -145,6 +148,7 @@ export async function record(client: Queryable, outcomes: readonly Outcome[]): P
       outcomes.map((o) => o.error ?? null),
       outcomes.map((o) => o.durationMs),
       outcomes.map((o) => o.responseText?.slice(0, EXCERPT_LENGTH) || null),
+      outcomes.map((o) => o.delivery.schedule),
     ],
   });
 }
@@ -155,16 +159,21 @@ export async function record(client: Queryable, outcomes: readonly Outcome[]): P
  */
 const IS_PENDING = `d.status || '' = 'PENDING'`;
 
+/** The attempt failed, under a schedule that a redelivery has taken the place of. */
+const IS_ASKED_ANEW = `o.status <> 'DELIVERED' AND d.started_at <> o.schedule`;
+
 const OUTCOME = `outcome AS (
              SELECT * FROM unnest($1::uuid[], $2::int[], $3::int[], $4::text[], $5::timestamptz[], $6::timestamptz[],
-                                  $7::int[], $8::text[], $9::int[], $10::text[])
+                                  $7::int[], $8::text[], $9::int[], $10::text[], $11::timestamptz[])
                AS o(webhook_id, attempts, failures, status, next_attempt_at, attempted_at,
-                    http_status, error, duration_ms, response)
+                    http_status, error, duration_ms, response, schedule)
            )`;
 
 const RECORD = `UPDATE deliveries d
-              SET status = o.status, attempts = d.attempts + 1, failures = o.failures,
-                  next_attempt_at = COALESCE(o.next_attempt_at, d.next_attempt_at), last_attempt_at = o.attempted_at,
+              SET status = CASE WHEN ${IS_ASKED_ANEW} THEN d.status ELSE o.status END, attempts = d.attempts + 1,
+                  failures = CASE WHEN ${IS_ASKED_ANEW} THEN d.failures ELSE o.failures END,
+                  next_attempt_at = CASE WHEN ${IS_ASKED_ANEW} THEN d.next_attempt_at
+                                    ELSE COALESCE(o.next_attempt_at, d.next_attempt_at) END, last_attempt_at = o.attempted_at,
                   last_status = o.http_status, last_error = o.error, last_duration_ms = o.duration_ms,
                   last_response = o.response
              FROM outcome o WHERE d.webhook_id = o.webhook_id AND d.attempts = o.attempts AND ${IS_PENDING}`;

@@ -4,6 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { publicId } from '../../../libs/kernel/ids.ts';
 import { publicPemOf, verifyServiceSignature } from '../../../libs/runtime/webhooks/signing.ts';
 import type { TestPlatform } from '../../../test/platform.ts';
+import { redeliver } from '../../ops/src/deliveries.ts';
 import { eraseWebhooks } from '../../shared/erase-webhooks.ts';
 import { platformAccountId } from '../../shared/provision.ts';
 import { serviceKeys } from '../../shared/service-keys.ts';
@@ -57,6 +58,26 @@ describe('a delivery', () => {
       ['DELIVERED', 1, 204],
       ['DELIVERED', 1, 204],
     ]);
+  });
+
+  test.each([
+    ['through the API', (id: string) => platform.api('post', `/webhooks/deliveries/${id}/redeliver`).expect(200)],
+    ['by an operator', (id: string) => redeliver(platform.engine, id.slice('Webhook:'.length))],
+  ])('that is asked for anew %s while an attempt fails is made with a fresh schedule', async (_, ask) => {
+    const fail: (() => void)[] = [];
+    const hooks = await scene.receiver(({ event }) =>
+      event.type === BALANCE && fail.length === 0 ? new Promise((resolve) => fail.push(() => resolve(500))) : 204,
+    );
+    scene.start({ delayMs: () => 'GIVE_UP' });
+    await scene.listen(platform.tenant, hooks.url);
+    await scene.deposit(platform.tenant);
+    const [first] = await hooks.until(1, BALANCE);
+    await ask(first!.event.id);
+    fail[0]!();
+    const [row] = await scene.recorded(BALANCE, 2);
+    expect([row!.status, row!.attempts, row!.failures, row!.last_status]).toEqual(['DELIVERED', 2, 0, 204]);
+    const { body } = await platform.api('get', `/webhooks/deliveries?type=${BALANCE}`).expect(200);
+    expect(body.data[0].attempts).toMatchObject([{ responseStatus: 500 }, { responseStatus: 204 }]);
   });
 
   test('is tried again until it is received, later each time, with the same id and body', async () => {

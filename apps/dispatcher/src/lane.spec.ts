@@ -29,7 +29,7 @@ test('an endpoint takes at most half of the connections that are free for all, b
 test('a lane fetches ahead of what may be in flight, and nothing while it has enough', () => {
   const lane = new Lane('p.sandbox');
   expect(lane.appetite).toBe(32);
-  const delivery = { webhookId: '', type: '', body: '', attempts: 0, failures: 0, startedMs: 0 };
+  const delivery = { webhookId: '', type: '', body: '', attempts: 0, failures: 0, startedMs: 0, schedule: '' };
   lane.queue.push(...Array.from({ length: 16 }, () => delivery));
   expect(lane.appetite).toBe(16);
   lane.queue.push(delivery);

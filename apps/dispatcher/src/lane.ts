@@ -13,6 +13,8 @@ export interface Delivery {
   failures: number;
   /** When the schedule began, in milliseconds since the epoch. */
   startedMs: number;
+  /** The same as the database has it, to the microsecond: another one is another schedule. */
+  schedule: string;
 }
 
 /** A place in a platform's queue: when a delivery is due, and its id. */
