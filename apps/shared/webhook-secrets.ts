@@ -1,13 +1,9 @@
-import { type PlatformState, platform, tenantIdOf } from '../../libs/domain/platforms/platform.ts';
+import { type PlatformState, platform, tenantIdOf, type WebhookSecret } from '../../libs/domain/platforms/platform.ts';
 import { fold } from '../../libs/kernel/decider.ts';
 import type { Tenant } from '../../libs/kernel/messages.ts';
 import type { Engine } from './engine.ts';
 
-/** A secret that a platform's webhooks are signed with; one that was replaced signs until `validUntil`. */
-export interface WebhookSecret {
-  secret: string;
-  validUntil?: string;
-}
+export type { WebhookSecret };
 
 /** The secrets of a platform in one environment, newest first, read from its stream: the read side holds none. */
 export async function webhookSecretsOf(

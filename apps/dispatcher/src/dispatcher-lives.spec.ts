@@ -68,11 +68,12 @@ test('a replaced secret signs beside the new one until its time is up', async ()
   await hooks.until(1, 'TEST');
   const [{ secret: older }] = (await webhookSecretsOf(engine, tenant)) as [{ secret: string }];
   const newer = newWebhookSecret(Buffer.alloc(32, 5));
-  const previousValidUntil = new Date(Date.now() + 3_600_000).toISOString();
+  const now = new Date().toISOString();
+  const previousValidUntil = new Date(Date.parse(now) + 3_600_000).toISOString();
   const commandId = randomUUID();
   await engine.writePath.execute(
     platformDecider,
-    new RotateWebhookSecret({ tenantId: tenantIdOf(tenant), webhookSecret: newer, previousValidUntil }),
+    new RotateWebhookSecret({ tenantId: tenantIdOf(tenant), webhookSecret: newer, previousValidUntil, now }),
     { commandId, correlationId: commandId, actor: 'test', tenant },
   );
   /** At which place of `webhook-signature` each of the two secrets stands, on the deposit of that number. */

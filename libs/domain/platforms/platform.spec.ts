@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { AT, given, testEveryCell } from '../../../test/transition-cells.ts';
+import { fold } from '../../kernel/decider.ts';
 import { Rejection } from '../../kernel/errors.ts';
 import type { Event } from '../../kernel/messages.ts';
 import type { PlatformConfigChange } from './platform.events.ts';
@@ -41,7 +42,12 @@ describe('the life of a platform', () => {
     when: {
       CreatePlatform: create,
       ConfigurePlatform: configure({ umaDomain: 'b.example.com' }),
-      RotateWebhookSecret: new RotateWebhookSecret({ tenantId, webhookSecret: 'whsec_2', previousValidUntil: AT }),
+      RotateWebhookSecret: new RotateWebhookSecret({
+        tenantId,
+        webhookSecret: 'whsec_2',
+        previousValidUntil: AT,
+        now: AT,
+      }),
       AdvanceSandboxClock: new AdvanceSandboxClock({ tenantId, wallMs, seconds: 1 }),
     },
   });
@@ -146,15 +152,65 @@ describe('the configuration', () => {
     );
     expect(state.cardConfigs).toEqual({ maxSpendPerTransactionMinor: 5n, maxSpendPerDayMinor: null });
   });
+});
 
-  test('the secret before a rotation signs until its time', () => {
-    const rotated = {
-      type: 'WebhookSecretRotated',
-      data: { tenantId, webhookSecret: 'whsec_2', previousValidUntil: '2025-10-14T12:00:00.000Z' },
+describe('webhook secrets', () => {
+  const on = (day: number) => `2026-01-${String(day).padStart(2, '0')}T12:00:00.000Z`;
+  const rotated = (day: number, webhookSecret: string, until: string) => ({
+    type: 'WebhookSecretRotated',
+    data: { tenantId, webhookSecret, previousValidUntil: until },
+    at: on(day),
+  });
+  /** The secrets after rotations, newest first, with the day on which each ends. */
+  const after = (...rotations: object[]) => {
+    const events = [{ ...created, at: on(1) }, ...rotations];
+    const { webhookSecrets = [] } = fold(
+      platform,
+      events as unknown as Parameters<typeof fold<PlatformState, never>>[1],
+    );
+    return webhookSecrets.map(({ secret, validUntil }) => [secret, validUntil]);
+  };
+
+  test.each([
+    ['signs until its time', [rotated(2, 'whsec_2', on(5))], [['whsec_2'], ['whsec_1', on(5)]]],
+    [
+      'keeps its time when the next one is replaced, too',
+      [rotated(2, 'whsec_2', on(5)), rotated(3, 'whsec_3', on(6))],
+      [['whsec_3'], ['whsec_2', on(6)], ['whsec_1', on(5)]],
+    ],
+    [
+      'ends with those after it where they end earlier',
+      [rotated(2, 'whsec_2', on(9)), rotated(3, 'whsec_3', on(6))],
+      [['whsec_3'], ['whsec_2', on(6)], ['whsec_1', on(6)]],
+    ],
+    [
+      'ends at once with all others when nothing is to overlap',
+      [rotated(2, 'whsec_2', on(9)), rotated(3, 'whsec_3', on(3))],
+      [['whsec_3'], ['whsec_2', on(3)], ['whsec_1', on(3)]],
+    ],
+    [
+      'is forgotten with the next rotation after its time',
+      [rotated(2, 'whsec_2', on(3)), rotated(3, 'whsec_3', on(6))],
+      [['whsec_3'], ['whsec_2', on(6)]],
+    ],
+  ])('one that was replaced %s', (_, rotations, secrets) => {
+    expect(after(...rotations)).toEqual(secrets.map(([secret, validUntil]) => [secret, validUntil]));
+  });
+
+  test('five sign at once: a sixth is refused until one has ended, unless all are to end', () => {
+    const four = [2, 3, 4, 5].map((day) => rotated(day, `whsec_${day}`, on(day + 7)));
+    const state = given(platform, created, ...four).state as PlatformState;
+    const rotate = (now: string, previousValidUntil: string) => {
+      const data = { tenantId, webhookSecret: 'whsec_6', previousValidUntil };
+      const decision = platform.decide(state, new RotateWebhookSecret({ ...data, now }));
+      if (decision instanceof Rejection) return [decision.code, decision.details];
+      expect(decision).toEqual([{ type: 'WebhookSecretRotated', data }]);
+      return 'rotated';
     };
-    expect(given(platform, created, rotated).state.webhookSecrets).toEqual([
-      { secret: 'whsec_2' },
-      { secret: 'whsec_1', validUntil: '2025-10-14T12:00:00.000Z' },
+    expect([rotate(on(6), on(7)), rotate(on(6), on(6)), rotate(on(9), on(10))]).toEqual([
+      ['CONFLICT', { reason: 'TOO_MANY_SECRETS', maximum: 5, until: on(9) }],
+      'rotated',
+      'rotated',
     ]);
   });
 });

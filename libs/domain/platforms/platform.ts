@@ -20,11 +20,12 @@ export class ConfigurePlatform extends command('ConfigurePlatform')<{
   tenantId: string;
   changes: PlatformConfigChange;
 }>() {}
-/** The old secret signs beside the new one until `previousValidUntil`. */
+/** Those that sign now go on beside the new one until `previousValidUntil`, or until the time of their own that is earlier. */
 export class RotateWebhookSecret extends command('RotateWebhookSecret')<{
   tenantId: string;
   webhookSecret: string;
   previousValidUntil: string;
+  now: string;
 }>() {}
 /** Moves the sandbox's clock forward, by so many seconds or to a time (RFC 3339). `wallMs`: wall time, in milliseconds since the epoch. */
 export class AdvanceSandboxClock extends command('AdvanceSandboxClock')<
@@ -34,6 +35,12 @@ export class AdvanceSandboxClock extends command('AdvanceSandboxClock')<
 export type PlatformCommand = CreatePlatform | ConfigurePlatform | RotateWebhookSecret | AdvanceSandboxClock;
 
 export type PlatformStatus = 'NONE' | 'ACTIVE';
+
+/** One that was replaced signs until `validUntil`. */
+export interface WebhookSecret {
+  secret: string;
+  validUntil?: string;
+}
 
 export interface PlatformState {
   status: PlatformStatus;
@@ -50,7 +57,7 @@ export interface PlatformState {
   cardConfigs?: CardConfigs;
   settings: PlatformSettings;
   /** Newest first; an older one signs until its time. Absent on the read side. */
-  webhookSecrets?: readonly { secret: string; validUntil?: string }[];
+  webhookSecrets?: readonly WebhookSecret[];
   /** How far the sandbox's clock is ahead of wall time, in milliseconds; absent: it was never moved. */
   clockAheadMs?: number;
   createdAt: string;
@@ -76,6 +83,9 @@ export const hasCounterpartyRequirements = ({
 
 /** The furthest that a sandbox's clock can be ahead: ten years. */
 export const MAX_CLOCK_AHEAD_SECONDS = 315_576_000;
+
+/** Secrets that may sign at once: each makes the header of every webhook longer. */
+export const MAX_WEBHOOK_SECRETS = 5;
 
 /** The public id of a platform: that of its configuration. Its own transactions carry it where a customer's carry theirs. */
 export const platformPublicId = ({ platform }: Pick<Tenant, 'platform'>): string =>
@@ -105,11 +115,28 @@ function decide(state: PlatformState, { type, data }: PlatformCommand): Platform
       return [{ type: 'PlatformConfigured', data: { ...data, isEndpointChanged } }];
     }
     case 'RotateWebhookSecret':
-      return [{ type: 'WebhookSecretRotated', data }];
+      return secretRotated(state, data);
     case 'AdvanceSandboxClock':
       return advanced(state, data);
   }
 }
+
+/** What was promised to a former secret is kept, unless all are to end at once. */
+function secretRotated(
+  { webhookSecrets = [] }: PlatformState,
+  { now, ...data }: RotateWebhookSecret['data'],
+): PlatformEvent[] | Rejection {
+  const signing = signingAt(webhookSecrets, now);
+  if (signing.length >= MAX_WEBHOOK_SECRETS && data.previousValidUntil > now) {
+    const [until] = signing.flatMap(({ validUntil }) => validUntil ?? []).sort();
+    const message = 'Former secrets still sign: wait until one has ended, or end all at once with overlapHours 0.';
+    return reject('CONFLICT', { reason: 'TOO_MANY_SECRETS', maximum: MAX_WEBHOOK_SECRETS, until }, message);
+  }
+  return [{ type: 'WebhookSecretRotated', data }];
+}
+
+const signingAt = (secrets: readonly WebhookSecret[], at: string): readonly WebhookSecret[] =>
+  secrets.filter(({ validUntil }) => validUntil === undefined || validUntil > at);
 
 function advanced(state: PlatformState, data: AdvanceSandboxClock['data']): PlatformEvent[] | Rejection {
   const { tenantId, wallMs } = data;
@@ -140,12 +167,11 @@ function evolve(state: PlatformState, event: PlatformEvent & Stamped): PlatformS
       return { ...state, ...configured(state, event.data.changes), updatedAt: event.at };
     case 'WebhookSecretRotated': {
       const { webhookSecret, previousValidUntil } = event.data;
-      const [previous] = state.webhookSecrets ?? [];
-      const webhookSecrets = [
-        { secret: webhookSecret },
-        ...(previous ? [{ ...previous, validUntil: previousValidUntil }] : []),
-      ];
-      return { ...state, webhookSecrets, updatedAt: event.at };
+      const former = signingAt(state.webhookSecrets ?? [], event.at).map(({ secret, validUntil }) => ({
+        secret,
+        validUntil: validUntil !== undefined && validUntil < previousValidUntil ? validUntil : previousValidUntil,
+      }));
+      return { ...state, webhookSecrets: [{ secret: webhookSecret }, ...former], updatedAt: event.at };
     }
     case 'SandboxClockAdvanced':
       return { ...state, clockAheadMs: event.data.aheadMs };
@@ -210,7 +236,7 @@ export const platform: Decider<PlatformState, PlatformCommand, PlatformEvent> = 
   },
   decide,
   evolve,
-  version: 1,
+  version: 2,
   personal: {
     PlatformCreated: { subject: 'tenantId', fields: ['webhookSecret'] },
     WebhookSecretRotated: { subject: 'tenantId', fields: ['webhookSecret'] },

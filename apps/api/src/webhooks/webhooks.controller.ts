@@ -65,18 +65,21 @@ export class WebhooksController {
   @Operation({
     summary: 'Replace the webhook secret',
     description:
-      'Answers with a new secret, this once. For a while webhooks are signed with the previous one too, so that receivers can change over.',
+      'Answers with a new secret, this once. For a while webhooks are signed with the previous ones too, so that receivers can change over. At most five sign at once.',
     tag: 'Webhooks',
     success: { 200: RotatedWebhookSecret },
+    errors: [409],
     sealed: true,
     extension: true,
     permission: 'MANAGE',
   })
   async rotate(@Body() { overlapHours = OVERLAP_HOURS }: RotateWebhookSecretBody, @CurrentCaller() caller: Caller) {
+    const nowMs = this.clock.nowMs();
     const command = new RotateWebhookSecret({
       tenantId: tenantIdOf(caller.tenant),
       webhookSecret: newWebhookSecret(randomBytes(32)),
-      previousValidUntil: timestamp(this.clock.nowMs() + overlapHours * 3_600_000),
+      previousValidUntil: timestamp(nowMs + overlapHours * 3_600_000),
+      now: timestamp(nowMs),
     });
     return this.commands.answer(caller, command, rotatedView);
   }
