@@ -16,6 +16,7 @@ import {
 
 const shape = {
   table: 'payments',
+  version: 2,
   columns: {
     type: 'text',
     status: 'text',
@@ -91,7 +92,8 @@ function confirmIncoming(rows: Rows<StateRow<PaymentState>>, event: RecordedEven
   const row = rows.get(paymentId);
   if (!row || !(row.state as TransactionState).origin) return false;
   if (row.position < BigInt(event.position)) {
-    rows.set({ ...row, state: { ...row.state, receiptDeliveryConfirmedAt }, position: BigInt(event.position) });
+    const state = { ...row.state, receiptDeliveryConfirmedAt, updatedAt: event.at };
+    rows.set({ ...row, state, position: BigInt(event.position), updated_at: event.at });
   }
   return true;
 }

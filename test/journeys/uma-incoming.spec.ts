@@ -83,6 +83,15 @@ describe("the platform's answer to the webhook decides", () => {
     expect(events[0]!.data.requestedReceiverCustomerInfoFields).toEqual([]);
   });
 
+  test('a receipt that is confirmed later is shown as it was answered', async () => {
+    const before = await reached(api, await receive(bob, 100), 'COMPLETED');
+    clock.advance(60_000);
+    const { body: answered } = await api('post', `/transactions/${before.id}/confirm`).send({}).expect(200);
+    expect(Date.parse(answered.updatedAt)).toBeGreaterThan(Date.parse(before.updatedAt));
+    const { body: shown } = await api('get', `/transactions/${before.id}`).expect(200);
+    expect(shown).toEqual(answered);
+  });
+
   test('the question is signed and recorded as every webhook is', async () => {
     const id = await receive(bob, 100);
     await reached(api, id, 'COMPLETED');
