@@ -29,7 +29,15 @@ test('of a delivery that is erased while an outcome is being written neither thi
   );
   await eraser!.query('BEGIN');
   await eraser!.query(`UPDATE deliveries SET status = 'FAILED', last_response = NULL`);
-  const delivery = { webhookId: ID, type: 'TEST', body: '{}', attempts: 1, failures: 1, startedMs: 0 };
+  const delivery = {
+    webhookId: ID,
+    type: 'TEST',
+    body: '{}',
+    attempts: 1,
+    failures: 1,
+    startedMs: 0,
+    schedule: '2026-01-01T00:00:00Z',
+  };
   const outcome = {
     status: 'DELIVERED' as const,
     attemptedMs: 0,

@@ -8,7 +8,15 @@ test.each([
   ['of any other answer to the question its text', question, 403, 'said'],
   ['of an answer to any other webhook its text', 'TEST', 200, 'said'],
 ])('is kept: %s', (_, type, status, responseText) => {
-  const delivery = { webhookId: '', type, body: '{}', attempts: 0, failures: 0, startedMs: 0 };
+  const delivery = {
+    webhookId: '',
+    type,
+    body: '{}',
+    attempts: 0,
+    failures: 0,
+    startedMs: 0,
+    schedule: '2026-01-01T00:00:00Z',
+  };
   const result = {
     outcome: 'answered' as const,
     status,

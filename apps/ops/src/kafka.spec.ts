@@ -73,7 +73,7 @@ describeKafka('the command line on read models that are fed in four partitions',
       projections.map(({ name }) => [name, { differing: 0, differences: [] }]),
     );
     const { code, out } = await ops('verify');
-    expect([code, out.match(/^(ok|FAILED)/gm)]).toEqual([0, Array(8).fill('ok')]);
+    expect([code, out.match(/^(ok|FAILED)/gm)]).toEqual([0, Array(9).fill('ok')]);
     expect(await json('verify')).toMatchObject({ unprojected: 0, findings: [] });
   });
 

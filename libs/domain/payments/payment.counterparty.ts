@@ -1,5 +1,5 @@
-import type { PaymentEvent, PaymentTexts } from './payment.events.ts';
-import type { PaymentState } from './payment.state.ts';
+import type { PaymentEvent, PaymentQuotedData, PaymentTexts } from './payment.events.ts';
+import { type PaymentState, withoutTexts } from './payment.state.ts';
 
 type Parties = Pick<PaymentState, 'customerId' | 'tenantId' | 'destination'>;
 
@@ -13,8 +13,14 @@ const receiverOf = (payment: Parties): string => {
   return uma?.kind === 'HERE' && uma.tenantId === payment.tenantId ? uma.customerId : subjectOf(payment);
 };
 
-/** What people wrote or are known by, each under the key of the one whom it is about. */
-export function described(payment: Parties & { paymentId: string }, texts: PaymentTexts): PaymentEvent[] {
+/** A quote, followed by what people wrote or are known by, each under the key of the one whom it is about. */
+export function described(quote: Omit<PaymentQuotedData, 'descriptions'> & PaymentTexts): PaymentEvent[] {
+  const { texts, data } = withoutTexts(quote);
+  const parts = descriptionsOf(data, texts);
+  return [{ type: 'PaymentQuoted', data: parts.length > 0 ? { ...data, descriptions: parts.length } : data }, ...parts];
+}
+
+function descriptionsOf(payment: Parties & { paymentId: string }, texts: PaymentTexts): PaymentEvent[] {
   const { destinationUmaAddress, ...ofPayer } = texts;
   const [payer, receiver] = [subjectOf(payment), receiverOf(payment)];
   const parts: [string, PaymentTexts][] =

@@ -456,14 +456,14 @@ describe('a receiver with a UMA address', () => {
     given(payment)
       .when(new QuotePayment({ ...here, ...texts }))
       .leadsTo(
-        { type: 'PaymentQuoted', data: here },
+        { type: 'PaymentQuoted', data: { ...here, descriptions: 2 } },
         described({ subject: 'ada', description: 'Rent' }),
         described({ subject: 'bob', destinationUmaAddress: '$bob@pay.example' }),
       );
     const there = to('other.sandbox');
     given(payment)
       .when(new QuotePayment({ ...there, ...texts }))
-      .leadsTo({ type: 'PaymentQuoted', data: there }, described({ subject: 'ada', ...texts }));
+      .leadsTo({ type: 'PaymentQuoted', data: { ...there, descriptions: 1 } }, described({ subject: 'ada', ...texts }));
   });
 
   test('is erased from the payment, once, and nothing is learnt of it any more', () => {

@@ -33,7 +33,6 @@ import {
   lacksFeeAccount,
   type PaymentPhase,
   type PaymentState,
-  withoutTexts,
 } from './payment.state.ts';
 
 export * from './payment.commands.ts';
@@ -196,13 +195,7 @@ function decide(state: PaymentState, { type, data }: PaymentCommand): PaymentEve
 }
 
 function quoted({ day, ...quote }: QuotePayment['data']): PaymentEvent[] {
-  const { texts, data } = withoutTexts(quote);
-  const parts = described(data, texts);
-  return [
-    { type: 'PaymentQuoted', data: parts.length > 0 ? { ...data, descriptions: parts.length } : data },
-    ...parts,
-    ...(data.immediatelyExecute ? requested(data, day) : []),
-  ];
+  return [...described(quote), ...(quote.immediatelyExecute ? requested(quote, day) : [])];
 }
 
 function executionRequested(state: PaymentState, now: string): PaymentEvent[] | Rejection {
