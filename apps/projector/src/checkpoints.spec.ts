@@ -17,7 +17,7 @@ async function given(known: Record<string, number>, topics: readonly number[] = 
   await log.pool.query(relay, [topics]);
 }
 
-const refusal = (before: number, now: number) =>
+const refusal = (before: number | 'other', now: number) =>
   `The read models were fed in ${before} partitions, and are to be fed in ${now} now: docs/operations.md says how to change that.`;
 
 describe('the checkpoints of a feed', () => {
@@ -39,5 +39,30 @@ describe('the checkpoints of a feed', () => {
     await fitCheckpoints(log.pool, { partitions: 2 });
     await expect(requireFit(log.pool, { partitions: 1 })).rejects.toThrow(refusal(2, 1));
     expect(await log.checkpoints()).toEqual({ 'live/0': 7, 'live/1': 7 });
+  });
+
+  test.each([
+    ['more', { 'live/0': 7, 'live/1': 3 }, [2], 3, 2],
+    ['many more', { 'live/0': 0, 'live/1': 0, 'live/2': 0, 'live/3': 0 }, [], 8, 4],
+    ['fewer', { 'live/0': 7, 'live/1': 3, 'live/2': 3 }, [3], 2, 3],
+    ['one again', { 'live/0': 7, 'live/1': 3 }, [2], 1, 2],
+    ['several beside the one', { live: 7, 'live/0': 7, 'live/1': 7 }, [2], 2, 'other'],
+    ['more than were taken so far', { 'live/0': 7 }, [2], 3, 'other'],
+    ['one, where a single one was taken so far', { 'live/0': 7 }, [], 1, 'other'],
+    ['as many as nobody can tell', { 'live/0': 7 }, [], 3, 'other'],
+    ['as many as one of two topics has', { 'live/0': 7, 'live/1': 3 }, [3, 4], 4, 2],
+  ] as const)('are left alone when they are to be others: %s', async (_, known, topics, partitions, before) => {
+    await given(known, topics);
+    await expect(fitCheckpoints(log.pool, { partitions })).rejects.toThrow(refusal(before, partitions));
+    expect(await log.checkpoints()).toEqual(known);
+  });
+
+  test.each([
+    ['the only topic', { 'live/0': 7, 'live/2': 3 }, [4], 4],
+    ['the only topic with so many', { 'live/0': 7, 'live/2': 3 }, [1, 2, 4], 4],
+  ])('that an earlier version has not written yet are added, by %s', async (_, known, topics, partitions) => {
+    await given(known, topics);
+    await fitCheckpoints(log.pool, { partitions });
+    expect(await log.checkpoints()).toEqual({ 'live/0': 7, 'live/1': 0, 'live/2': 3, 'live/3': 0 });
   });
 });

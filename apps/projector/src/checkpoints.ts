@@ -1,5 +1,9 @@
 import type pg from 'pg';
-import { checkpointsOf, liveCheckpoints } from '../../../libs/adapters/postgres/live-checkpoints.ts';
+import {
+  checkpointsOf,
+  liveCheckpoints,
+  partitionOfCheckpoint,
+} from '../../../libs/adapters/postgres/live-checkpoints.ts';
 import type { Feed } from '../../../libs/kernel/feed.port.ts';
 
 type Known = ReadonlyMap<string, number>;
@@ -29,12 +33,13 @@ export async function fitCheckpoints(pool: pg.Pool, feed: Pick<Feed, 'partitions
 /** Throws `OtherPartitions` when the checkpoints are those of another feed, to which they were brought since they were this one's. */
 export async function requireFit(pool: Pick<pg.Pool, 'query'>, feed: Pick<Feed, 'partitions'>): Promise<void> {
   const known = await liveCheckpoints(pool);
-  if (!isFit(known, checkpointsOf(feed))) throw new OtherPartitions(known.size, feed.partitions);
+  if (!isFit(known, checkpointsOf(feed))) throw new OtherPartitions(known, feed.partitions);
 }
 
 /** Another feed than that of the checkpoints: it must not carry anything. */
 export class OtherPartitions extends Error {
-  constructor(before: number, now: number) {
+  constructor(known: Known, now: number) {
+    const before = isFit(known, checkpointsOf({ partitions: known.size })) ? known.size : 'other';
     super(
       `The read models were fed in ${before} partitions, and are to be fed in ${now} now: docs/operations.md says how to change that.`,
     );
@@ -46,11 +51,26 @@ const isFit = (known: Known, names: readonly string[]): boolean =>
 
 async function makeFit(client: pg.ClientBase, known: Known, names: readonly string[]): Promise<void> {
   const undivided = known.size === 1 ? known.get('live') : undefined;
-  const isPartOf = [...known.keys()].every((name) => names.includes(name));
-  if (!isPartOf && undivided === undefined) throw new OtherPartitions(known.size, names.length);
+  if (known.size > 0 && undivided === undefined) {
+    if ((await partitionsOf(client, known)) !== names.length) throw new OtherPartitions(known, names.length);
+  }
   await client.query(`DELETE FROM checkpoints WHERE name = 'live'`);
   await client.query(
     'INSERT INTO checkpoints (name, position) SELECT unnest($1::text[]), $2 ON CONFLICT (name) DO NOTHING',
     [names, undivided ?? 0],
   );
+}
+
+/**
+ * The number of partitions of checkpoints that were once written one by one, each when its partition was first taken: that of the only
+ * topic which a relay has filled and which has them all. Undefined when nobody can tell.
+ */
+async function partitionsOf(client: pg.ClientBase, known: Known): Promise<number | undefined> {
+  if (known.has('live')) return undefined;
+  const last = Math.max(...[...known.keys()].map(partitionOfCheckpoint));
+  const { rows } = await client.query<{ partitions: number }>(
+    'SELECT DISTINCT partitions FROM relays WHERE partitions > greatest($1::int, 1)',
+    [last],
+  );
+  return rows.length === 1 ? rows[0]!.partitions : undefined;
 }
