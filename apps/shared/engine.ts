@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { connection, promptConnection } from '../../libs/adapters/postgres/connection.ts';
@@ -88,6 +89,7 @@ export async function openEngine({
     store,
     codec,
     clock,
+    writer: randomUUID(),
     log,
     committed: (flush) => {
       for (const [tenant, position] of flush.tenants) readModel.noteWritten(tenant, position);

@@ -28,8 +28,10 @@ export interface Draft {
 /** True when there is something to write: events, or answers of keyed requests. */
 export const writes = (draft: Draft): boolean => draft.decided.length > 0 || draft.answers.length > 0;
 
-/** The moment of a flush: wall time, and how far each platform's clock is ahead of it, in milliseconds. */
+/** When and where a flush is decided: wall time, and how far each platform's clock is ahead of it, in milliseconds. */
 export interface Moment {
+  /** Of this write path alone (`WritePathOptions`). */
+  writer: string;
   nowMs: number;
   aheadMs(tenant: Tenant): number;
 }
@@ -37,7 +39,8 @@ export interface Moment {
 /** The clock of a write path: that of platforms, where they have clocks of their own. */
 export type TimedClock = Clock & Partial<Pick<PlatformClock, 'aheadMs' | 'know'>>;
 
-export const momentOf = (clock: TimedClock): Moment => ({
+export const momentOf = (clock: TimedClock, writer: string): Moment => ({
+  writer,
   nowMs: clock.nowMs(),
   aheadMs: (tenant) => clock.aheadMs?.(tenant) ?? 0,
 });
@@ -73,7 +76,7 @@ export function draftOf(stream: Stream, limit: number, moment: Moment): Draft | 
 }
 
 /** Changes the draft only when nothing can fail any more, so that a fault in one command leaves no trace in the others' state. */
-function decideOne(draft: Draft, one: Waiting, { nowMs, aheadMs }: Moment): void {
+function decideOne(draft: Draft, one: Waiting, { writer, nowMs, aheadMs }: Moment): void {
   const { stream } = draft;
   const { command, envelope } = one;
   const { commandId } = envelope;
@@ -94,7 +97,10 @@ function decideOne(draft: Draft, one: Waiting, { nowMs, aheadMs }: Moment): void
     } else throw decision;
     for (const event of events) state = evolved(stream.decider, state, { ...event, at });
   }
-  const decided = events.map((event, step) => stamped(event, step, envelope, stream.name, recorded, ahead));
+  const decided = events.map((event, step) => {
+    const id = eventId(commandId, stream.name, step, recorded, writer);
+    return { event, id, at: recorded, meta: metaOf(envelope, ahead) };
+  });
   const last = draft.decided.length + decided.length;
   const { position } = stream;
   const done: Executed = { state, revision: stream.revision + last, position, events, replayed: isKnown };
@@ -116,12 +122,14 @@ function decideOne(draft: Draft, one: Waiting, { nowMs, aheadMs }: Moment): void
 }
 
 /**
- * The id holds the time of the decision: the same command decided once more, here or in another process, is another event, which a store
- * that recognises repeated ids must not take for the one that it has.
+ * The same command decided once more is another event, which a store that recognises repeated ids must not take for the one that it has.
+ * So the id holds the time of the decision, and the writer, as two of them may decide it in the same millisecond.
  */
-function stamped(event: Event, step: number, envelope: Envelope, stream: string, at: string, aheadMs: number): Decided {
+const eventId = (commandId: string, stream: string, step: number, at: string, writer: string): string =>
+  derivedUuid(commandId, stream, String(step), at, writer);
+
+function metaOf(envelope: Envelope, aheadMs: number): Decided['meta'] {
   const { commandId, correlationId, causationId, actor, tenant } = envelope;
   const ahead = aheadMs !== 0 && { aheadMs };
-  const meta = { commandId, correlationId, ...(causationId && { causationId }), actor, tenant, ...ahead };
-  return { event, id: derivedUuid(commandId, stream, String(step), at), at, meta };
+  return { commandId, correlationId, ...(causationId && { causationId }), actor, tenant, ...ahead };
 }

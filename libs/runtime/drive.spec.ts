@@ -26,7 +26,7 @@ const { paymentId } = internalQuote;
 function world(store = new MemoryEventStore()) {
   const codec = new EventCodec(deciders, new MemorySubjectKeys());
   const clock = { nowMs: () => Date.parse(now) };
-  const writePath = new WritePath({ store, codec, clock, log: () => {} });
+  const writePath = new WritePath({ store, codec, clock, writer: 'w', log: () => {} });
   const driver = new Driver(writePath, deciders);
   let sent = 0;
   const send = (command: Command) => {

@@ -148,6 +148,7 @@ export function writePathOn(
     store,
     codec,
     clock: { nowMs: () => 1_760_000_000_000 },
+    writer: randomUUID(),
     log: (level, message) => logged.push(`${level}: ${message}`),
     ...options,
   });

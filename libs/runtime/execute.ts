@@ -14,6 +14,8 @@ export interface WritePathOptions {
   store: EventStore;
   codec: EventCodec;
   clock: TimedClock;
+  /** A random value that no other write path has. */
+  writer: string;
   /**
    * Called before the answers of a flush with what it moved: for read-your-writes and metrics. `appends` is 0 when repeated commands
    * were only recognised.
@@ -234,8 +236,8 @@ export class WritePath {
       }
     }
     if (stream.queue.length === 0) return undefined;
-    const { store, clock } = this.options;
-    return draftOf(stream, store.commandsPerAppend ?? FLUSH_COMMANDS, momentOf(clock));
+    const { store, clock, writer } = this.options;
+    return draftOf(stream, store.commandsPerAppend ?? FLUSH_COMMANDS, momentOf(clock, writer));
   }
 
   /** Finds out whether commands that may be repetitions are in the stream beyond what the window reaches. */

@@ -11,7 +11,7 @@ const tenant = { platform: 'p', environment: 'sandbox' } as const;
 
 function processOn(store: MemoryEventStore) {
   const codec = new EventCodec([token], new MemorySubjectKeys());
-  const writePath = new WritePath({ store, codec, clock: { nowMs: () => 0 }, log: () => {} });
+  const writePath = new WritePath({ store, codec, clock: { nowMs: () => 0 }, writer: 'w', log: () => {} });
   const freshness = new Freshness(store, writePath, () => {});
   const send = (command: Command) =>
     writePath.execute(token, command, { commandId: command.type, correlationId: 'r', actor: 'test', tenant });

@@ -73,7 +73,7 @@ describe('what is written while a clock is ahead', () => {
     const codec = new EventCodec([token, claim], new MemorySubjectKeys(), {}, (tenant, aheadMs) =>
       clock.learn(tenant, aheadMs),
     );
-    return { clock, codec, writePath: new WritePath({ store, codec, clock, log: () => {} }) };
+    return { clock, codec, writePath: new WritePath({ store, codec, clock, writer: 'w', log: () => {} }) };
   }
 
   test("is folded with the platform's time and stored with wall time; who reads it knows the clock", async () => {

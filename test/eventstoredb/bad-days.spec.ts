@@ -301,6 +301,29 @@ describe('the write path on it', () => {
     expect(lengthOf('purse-p')).toBe(2);
   });
 
+  test('two that decide one command differently in the same millisecond both have what is in the log', async () => {
+    const [first, second] = [writePathOn(store).path, writePathOn(open().store).path];
+    await first.execute(purse, new OpenPurse({ purseId: 'p', limit: 5 }), envelope());
+    await second.state(purse, 'p');
+    const putIn = (path: typeof first, coin: number) =>
+      path.execute(purse, new PutIn({ purseId: 'p', coin }), envelope({ commandId: 'c1' }));
+    const answers = await Promise.all([putIn(first, 7), putIn(second, 8)]);
+    const inLog = server.log.stream('purse-p').map(({ data }) => JSON.parse(Buffer.from(data).toString()).coin);
+    expect(answers.map(({ state }) => (state as Purse).coins)).toEqual([inLog.slice(1), inLog.slice(1)]);
+    expect([inLog.length, answers.map(({ replayed }) => replayed).sort()]).toEqual([2, [false, true]]);
+  });
+
+  test('waits for what it lost against to be readable, and takes the log for nothing less than it is', async () => {
+    const [{ path, logged }, other] = [writePathOn(store), writePathOn(open().store).path];
+    await path.execute(purse, new OpenPurse({ purseId: 'p', limit: 5 }), envelope());
+    await other.execute(purse, new PutIn({ purseId: 'p', coin: 8 }), envelope());
+    const before = new Map(server.calls);
+    server.weather.staleReads = 4;
+    const { state } = await path.execute(purse, new PutIn({ purseId: 'p', coin: 7 }), envelope());
+    const called = (method: string) => server.calls.get(method)! - before.get(method)!;
+    expect([(state as Purse).coins, logged, called('Append'), called('Read')]).toEqual([[8, 7], [], 3, 5]);
+  });
+
   test('one that appends without a pause neither starves nor doubles another one', async () => {
     const [busy, late] = [writePathOn(store).path, writePathOn(open().store).path];
     await busy.execute(purse, new OpenPurse({ purseId: 'q', limit: 5 }), envelope());

@@ -58,10 +58,12 @@ async function send(
   }
 }
 
-function streamRecords({ log }: Serving, call: Call, options: Options): readonly LogRecord[] {
+function streamRecords({ log, weather }: Serving, call: Call, options: Options): readonly LogRecord[] {
   const from = options.getStream()!;
   const name = Buffer.from(from.getStreamIdentifier()!.getStreamName_asU8()).toString('utf8');
-  const records = log.stream(name);
+  const isStale = weather.staleReads > 0;
+  if (isStale) weather.staleReads -= 1;
+  const records = isStale ? log.stream(name).slice(0, -1) : log.stream(name);
   if (records.length === 0) {
     const missing = new streams.ReadResp.StreamNotFound().setStreamIdentifier(from.getStreamIdentifier());
     call.write(new streams.ReadResp().setStreamNotFound(missing));

@@ -15,6 +15,8 @@ export interface Weather {
   timeouts: number;
   /** So many calls are refused as by a server that is starting. */
   notReady: number;
+  /** So many reads of streams are not shown the last event, as before it is replicated. */
+  staleReads: number;
   /** Open subscriptions are told nothing any more. */
   isSubscriptionSilent: boolean;
   /** Leaves positions out: of answers to appends, and of reads of streams as before 22.6. */
@@ -42,6 +44,7 @@ export const clearDay = (): Weather => ({
   brokenAnswers: 0,
   timeouts: 0,
   notReady: 0,
+  staleReads: 0,
   isSubscriptionSilent: false,
   hidesAppendPositions: false,
   hidesStreamPositions: false,

@@ -246,11 +246,11 @@ export class Partition {
 
 async function readCheckpoint(client: pg.Client, name: string): Promise<{ position: number; mark: string | null }> {
   const { rows } = await client.query<{ position: string; mark: string | null }>(
-    `INSERT INTO checkpoints (name, position) VALUES ($1, 0)
-     ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING position, mark`,
+    'SELECT position, mark FROM checkpoints WHERE name = $1',
     [name],
   );
-  const { position, mark } = rows[0]!;
+  if (!rows[0]) throw new Error(`the checkpoint "${name}" is not there any more`);
+  const { position, mark } = rows[0];
   return { position: Number(position), mark };
 }
 

@@ -227,6 +227,38 @@ describe('with several partitions', () => {
     expect(await log.projected()).toEqual(['4', '2']);
   });
 
+  test('a projector of the log itself that still runs leaves everything to them, says so once, and is in nobody’s way', async () => {
+    const direct = await log.start({ lease });
+    await log.deposits(4, 'platform 0');
+    await becomes(() => direct.position, 5);
+    const many = await log.start({ feed: divided(), lease });
+    await becomes(() => log.checkpoints(), { 'live/0': 5, 'live/1': 5, 'live/2': 5 });
+    await log.deposits(2, 'platform 1');
+    const failure =
+      'The read models were fed in 3 partitions, and are to be fed in 1 now: docs/operations.md says how to change that.';
+    await becomes(() => direct.failure, failure);
+    await log.pool.query(`UPDATE leases SET owner = NULL WHERE name = 'live'`); // as when it has expired
+    let takes = 0;
+    const take = direct.take.bind(direct);
+    direct.take = (partition) => {
+      takes += 1;
+      return take(partition);
+    };
+    await becomes(() => takes > 1, true);
+    await becomes(() => log.checkpoints(), { 'live/0': 5, 'live/1': 8, 'live/2': 5 });
+    expect([direct.position, direct.failure, many.failure]).toEqual([5, failure, undefined]);
+    const { rows } = await log.pool.query(`SELECT owner, token::int FROM leases WHERE name = 'live'`);
+    expect([rows, await log.projected()]).toEqual([[{ owner: null, token: 1 }], ['4', '2']]);
+    expect(log.logged.filter((line) => line.startsWith('error'))).toEqual([
+      'error: the projector stands at position 5',
+    ]);
+    await many.stop();
+    const next = await log.start({ feed: divided(), lease });
+    await log.deposits(1, 'platform 2');
+    await becomes(() => log.checkpoints(), { 'live/0': 5, 'live/1': 8, 'live/2': 10 });
+    expect(next.failure).toBeUndefined();
+  });
+
   test('what stops one leaves the others going', async () => {
     const [good, bad] = [await log.deposits(3, 'platform 0'), await log.deposits(3, 'platform 1')];
     const fragile = {

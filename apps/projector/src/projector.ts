@@ -8,7 +8,7 @@ import type { EventStore } from '../../../libs/kernel/event-store.port.ts';
 import type { Feed, FeedBatch, FeedFollower, FeedPosition, RunningFeed } from '../../../libs/kernel/feed.port.ts';
 import type { EventCodec } from '../../../libs/runtime/codec.ts';
 import { routesOf } from './batch.ts';
-import { fitCheckpoints } from './checkpoints.ts';
+import { fitCheckpoints, OtherPartitions, requireFit } from './checkpoints.ts';
 import { CannotBeProjected, type Catalogue, OtherReadModels, Partition } from './partition.ts';
 import { ReadTable } from './tables.ts';
 
@@ -46,7 +46,8 @@ const LEAST_CACHED_ROWS = 1_000;
  * Carries the feed into the read tables. All tables, webhook deliveries and timers of a batch, and the checkpoint of its partition,
  * advance in one transaction. Any number of projectors may run: each partition is carried by one of them at a time.
  * An event that cannot be applied stops its partition and alarms; what comes before it is projected, and it is tried again, never
- * passed over, unless an operator has said so. Where the tables are those of another version of the program it stands by.
+ * passed over, unless an operator has said so. Where the tables are those of another version of the program, or have come to be fed by
+ * another feed, it stands by.
  */
 export class Projector implements FeedFollower {
   private readonly options: ProjectorOptions;
@@ -96,8 +97,7 @@ export class Projector implements FeedFollower {
   async take(partition: number): Promise<FeedPosition | undefined> {
     this.tellLost(partition);
     try {
-      if (!this.hasFitted) await fitCheckpoints(this.connections, this.feed);
-      this.hasFitted = true;
+      await this.fit();
       const stand = await this.partitions[partition]!.take();
       // that it can be taken says nothing of the event that it is stuck on; with the database it worked again
       if (!stand || !(this.failures.get(partition) instanceof CannotBeProjected)) this.failures.delete(partition);
@@ -107,7 +107,7 @@ export class Projector implements FeedFollower {
       }
       return stand;
     } catch (error) {
-      if (error instanceof OtherReadModels) return this.standsBy(partition, error);
+      if (error instanceof OtherReadModels || error instanceof OtherPartitions) return this.standBy(partition, error);
       this.stands(partition, error);
       throw error;
     }
@@ -156,6 +156,20 @@ export class Projector implements FeedFollower {
     }
   }
 
+  /** Only once, at the start: of two feeds at work the one that was started last is the one that is meant. */
+  private async fit(): Promise<void> {
+    if (this.hasFitted) return requireFit(this.connections, this.feed);
+    await fitCheckpoints(this.connections, this.feed);
+    this.hasFitted = true;
+  }
+
+  /** Says once why, and leaves the partition to others. */
+  private async standBy(partition: number, error: OtherReadModels | OtherPartitions): Promise<undefined> {
+    if (this.failures.get(partition)?.constructor !== error.constructor) this.stands(partition, error);
+    this.taken.delete(partition);
+    await this.partitions[partition]!.release();
+  }
+
   /** It may have been found out between two batches, or by a batch: in either case it is taken again next. */
   private tellLost(partition: number): void {
     const { isHeld, position } = this.partitions[partition]!;
@@ -180,11 +194,6 @@ export class Projector implements FeedFollower {
     this.pool = new pg.Pool({ ...promptConnection(url, 'ledgerline-projector', silenceMs), max: 1 });
     this.pool.on('error', () => {}); // an idle connection that dies is replaced at its next use
     return this.pool;
-  }
-
-  /** Says once why it leaves the partition to a projector of another version. */
-  private standsBy(partition: number, error: OtherReadModels): undefined {
-    if (!(this.failures.get(partition) instanceof OtherReadModels)) this.stands(partition, error);
   }
 
   private stands(partition: number, error: unknown): void {

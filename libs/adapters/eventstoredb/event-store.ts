@@ -10,7 +10,7 @@ import type {
 } from '../../kernel/event-store.port.ts';
 import { PostgresSnapshots } from '../postgres/snapshots.ts';
 import { LogClient, type Place } from './client.ts';
-import { Gate, isPassing, kindOf, sleep } from './patience.ts';
+import { Backoff, Gate, isPassing, kindOf, sleep } from './patience.ts';
 import { SupervisedSubscription } from './subscription.ts';
 import { Turns } from './turns.ts';
 import { fromWire, isSystem, positionOf, toWire, type WireRecord } from './wire.ts';
@@ -51,6 +51,9 @@ const LOOK = 20_000;
 /** Below the hundred calls that a server takes on one connection. */
 const APPENDS_AT_ONCE = 64;
 const READS_AT_ONCE = 24;
+
+/** For how long a writer may know of an append that readers are not shown yet. */
+const REPLICATION_MS = 1_000;
 
 const CONFLICT: AppendOutcome = { outcome: 'conflict' };
 
@@ -98,7 +101,8 @@ export class EventStoreDb implements EventStore {
 
   /**
    * There is no lock to take: what is newer is read and decided upon until nobody was faster. Who was faster leaves the stream alone for
-   * a moment afterwards (`Turns`), so that none is always second.
+   * a moment afterwards (`Turns`), so that none is always second. A conflict with something that cannot be read is told as such: what was
+   * decided on is not in the log.
    */
   async appendExclusively(
     stream: string,
@@ -106,8 +110,8 @@ export class EventStoreDb implements EventStore {
     decide: (newer: LoggedEvent[]) => Promise<Append | undefined>,
   ): Promise<AppendOutcome | undefined> {
     for (let after = afterRevision, isLost = false; ; isLost = true) {
-      const newer = await this.readStream(stream, after);
-      if (isLost && newer.length === 0) return CONFLICT; // what it was decided on is not in the log
+      const newer = isLost ? await this.readReplicated(stream, after) : await this.readStream(stream, after);
+      if (isLost && newer.length === 0) return CONFLICT;
       const append = await decide(newer);
       if (!append) return undefined;
       const [outcome] = await this.append([append]);
@@ -206,6 +210,17 @@ export class EventStoreDb implements EventStore {
   private sees(position: number): number {
     this.newest = Math.max(this.newest, position);
     return position;
+  }
+
+  /** What is newer and known to be there. The server refuses an append for what is not replicated yet, and shows that to no reader. */
+  private async readReplicated(stream: string, afterRevision: number): Promise<LoggedEvent[]> {
+    const pauses = new Backoff(10, 200);
+    const deadline = performance.now() + REPLICATION_MS;
+    for (;;) {
+      const newer = await this.readStream(stream, afterRevision);
+      if (newer.length > 0 || performance.now() > deadline) return newer;
+      await sleep(pauses.pauseMs);
+    }
   }
 
   private async appendOne(append: Append, taken: ReadonlySet<string>): Promise<AppendOutcome> {

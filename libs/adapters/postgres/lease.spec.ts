@@ -77,6 +77,13 @@ test('a wait is ended by its signal', async () => {
   expect(await waiting).toBe(false);
 });
 
+test('work that is stopped before it begins gives back what was taken for it', async () => {
+  const [one, other] = [lease(), lease()];
+  await one.tryAcquire();
+  expect(await one.run(async () => 'worked', AbortSignal.abort())).toBeUndefined();
+  expect([one.token, await other.tryAcquire(), other.token]).toEqual([undefined, true, 2]);
+});
+
 test('whoever is silent for too long loses it, is told at its next heartbeat, and proves nothing by its token', async () => {
   const old = lease({ heartbeatMs: 50 });
   await old.acquire();

@@ -134,11 +134,10 @@ export class Lease {
       .catch(() => {}); // a database that cannot be reached lets it expire
   }
 
-  /** Waits for the lease, works, and gives it back. Undefined when `signal` ended the wait. */
+  /** Waits for the lease, works, and gives it back, also one that was held before. Undefined when `signal` came before the work. */
   async run<T>(work: (held: Held, lost: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
-    if (!(await this.acquire(signal))) return undefined;
     try {
-      return await work(this.held, this.lost);
+      return (await this.acquire(signal)) ? await work(this.held, this.lost) : undefined;
     } finally {
       await this.release();
     }
