@@ -155,7 +155,7 @@ test('a crash in the middle of what the feed hands over is not taken for another
   await becomes(() => follower!.isSure(0), false);
   await expect(follower!.carry(0, { events: events.slice(2) })).rejects.toThrow('the connection was lost');
   expect(log.logged).toEqual(['error: the projector stands at position 2']);
-  expect(await follower!.take(0)).toEqual({ position: 0 });
+  await becomes(() => follower!.take(0).catch(() => undefined), { position: 0 }); // asked again, as the port says
   await follower!.carry(0, { events });
   expect([await log.checkpoints(), await log.projected()]).toEqual([{ live: 4 }, ['3']]);
 });
