@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as pauseFor } from 'node:timers/promises';
 import type pg from 'pg';
 import { type Lease, type LeaseOptions, leaseHeldOf } from '../../../libs/adapters/postgres/lease.ts';
@@ -138,6 +139,7 @@ export class ProcessRunner {
     );
     const position = Number(rows[0]?.position ?? 0);
     const leaving = new AbortController();
+    setMaxListeners(0, leaving.signal); // whatever waits listens, which is no leak
     this.shards.set(number, {
       checkpoint,
       lease,
