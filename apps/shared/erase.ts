@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { sweepTexts } from '../../libs/domain/accounts/account.events.ts';
 import { type CustomerState, customer, ErasePerson, isKnown } from '../../libs/domain/customers/customer.ts';
 import { paymentTexts } from '../../libs/domain/payments/payment.events.ts';
 import { tenantIdOf } from '../../libs/domain/platforms/platform.ts';
@@ -46,9 +47,6 @@ const textsOfPayments = [
   'rejectionReason',
 ];
 
-/** What rows of rule-based accounts hold. */
-const textsOfAccounts = ['label', 'description', 'remittanceInformation'];
-
 /**
  * Erases the personal data of a deleted customer for good: records `PersonErased`, destroys the key, waits until the read models have
  * blanked their rows, and purges what was remembered of the person elsewhere. Doing it again finishes what was interrupted.
@@ -57,7 +55,7 @@ const textsOfAccounts = ['label', 'description', 'remittanceInformation'];
  * when no projector is running.
  */
 export const eraseCustomer = (engine: Engine, tenant: Tenant, customerId: string): Promise<Erasure> =>
-  withoutRebuild(engine.pool, () => erase(engine, tenant, customerId));
+  withoutRebuild(engine.url, () => erase(engine, tenant, customerId));
 
 async function erase(engine: Engine, tenant: Tenant, customerId: string): Promise<Erasure> {
   const { writePath, keys, readModel, pool } = engine;
@@ -149,6 +147,6 @@ async function purge(
     resources: erased.resources,
   });
   const texts = await blankFields(engine, { table: payments, tenant, customerId }, textsOfPayments);
-  await blankFields(engine, { table: internalAccounts, tenant, customerId }, textsOfAccounts);
+  await blankFields(engine, { table: internalAccounts, tenant, customerId }, sweepTexts);
   return { payments: texts, answers: answers.rowCount ?? 0, webhooks };
 }

@@ -4,7 +4,7 @@ import { holdsLease, Lease, LeaseLost, type LeaseOptions } from '../../../libs/a
 import { checkpointsOf } from '../../../libs/adapters/postgres/live-checkpoints.ts';
 import type { AnyProjection } from '../../../libs/kernel/projection.ts';
 import type { Engine } from '../../shared/engine.ts';
-import { REBUILD_LOCK } from '../../shared/rebuild-lock.ts';
+import { tryRebuildLock } from '../../shared/rebuild-lock.ts';
 import { fitCheckpoints } from './checkpoints.ts';
 import { type Comparison, compareTables, haveSameRows } from './compare.ts';
 import { besideOf, Refill } from './refill.ts';
@@ -109,8 +109,7 @@ export async function rebuild(
 async function lock(client: pg.Client, { wait, signal }: RebuildOptions): Promise<void> {
   for (;;) {
     signal?.throwIfAborted();
-    const { rows } = await client.query<{ mine: boolean }>('SELECT pg_try_advisory_lock($1) AS mine', [REBUILD_LOCK]);
-    if (rows[0]!.mine) return;
+    if (await tryRebuildLock(client)) return;
     if (!wait) throw new Error('Another rebuild is under way on this database.');
     await new Promise((resolve) => setTimeout(resolve, LOCK_POLL_MS));
   }
