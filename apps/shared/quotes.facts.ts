@@ -110,7 +110,8 @@ export async function payerOf(
   return customerId === undefined ? undefined : customerOf(writePath, tenant, customerId);
 }
 
-async function customerOf(writePath: WritePath, tenant: Tenant, customerId: string): Promise<CustomerState> {
+/** A customer of the platform, deleted or not; 404 when there is none of that id. */
+export async function customerOf(writePath: WritePath, tenant: Tenant, customerId: string): Promise<CustomerState> {
   const { state } = await writePath.state<CustomerState>(customer, customerId);
   if (state.tenantId !== tenantIdOf(tenant) || !isKnown(state)) throw reject('USER_NOT_FOUND');
   return state;
@@ -131,9 +132,9 @@ export async function checkCustomers(
 }
 
 /** Refuses a destination whose owner has to be, or can no more be, verified; one still to be verified takes small amounts (spec, States). */
-export function checkVerified(destination: Pick<Destination, 'kind'> & { account?: { status: string } }): void {
+export function checkVerified(destination: AccountEnd | { kind: 'UMA' }): void {
   if (destination.kind !== 'EXTERNAL') return;
-  const { status } = destination.account!;
+  const { status } = destination.account;
   if (status === 'UNVERIFIED') throw reject('EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED');
   if (status !== 'ACTIVE' && status !== 'PENDING_OWNERSHIP_VERIFICATION')
     throw reject('INVALID_INPUT', { reason: 'DESTINATION_NOT_ACTIVE' }, 'The external account is not active.');

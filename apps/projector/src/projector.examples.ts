@@ -12,6 +12,7 @@ import { deciders } from '../../../libs/domain/index.ts';
 import type { AnyProjection } from '../../../libs/kernel/projection.ts';
 import { EventCodec } from '../../../libs/runtime/codec.ts';
 import { envelope, writePathOn } from '../../../libs/runtime/execute.examples.ts';
+import { onePartition } from '../../../libs/runtime/read-model.ts';
 import { migrate } from '../../../migrations/index.ts';
 import { internalAccounts } from '../../../projections/internal-accounts.ts';
 import { journal } from '../../../projections/journal.ts';
@@ -19,6 +20,7 @@ import { freshDatabase, type TestDatabase } from '../../../test/database.ts';
 import { eventually } from '../../../test/eventually.ts';
 import { prepareReadTables } from './prepare.ts';
 import { Projector, type ProjectorOptions } from './projector.ts';
+import type { RebuildSource } from './rebuild.ts';
 
 export const becomes = (ask: () => unknown, expected: unknown) =>
   eventually(
@@ -61,6 +63,12 @@ export class AccountLog {
     const log = new AccountLog(database);
     await prepareReadTables(log.pool, log.projections);
     return log;
+  }
+
+  /** What rebuilds read. */
+  get source(): RebuildSource {
+    const { database, pool, store, codec } = this;
+    return { url: database.url, pool, store, codec, partitions: onePartition };
   }
 
   async close(): Promise<void> {

@@ -4,7 +4,6 @@ import pg from 'pg';
 import type { AccountState } from '../../../libs/domain/accounts/account.ts';
 import { fromJson } from '../../../libs/kernel/json.ts';
 import type { RecordedEvent } from '../../../libs/kernel/messages.ts';
-import { onePartition } from '../../../libs/runtime/read-model.ts';
 import { projections } from '../../../projections/index.ts';
 import { internalAccounts } from '../../../projections/internal-accounts.ts';
 import { journal } from '../../../projections/journal.ts';
@@ -116,7 +115,7 @@ describe('a rebuild on a log of accounts', () => {
   let source: RebuildSource;
   beforeEach(async () => {
     log = await AccountLog.open();
-    source = { url: log.database.url, pool: log.pool, store: log.store, codec: log.codec, partitions: onePartition };
+    source = log.source;
   });
   afterEach(() => log.close());
 

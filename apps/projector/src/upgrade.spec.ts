@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { AnyProjection } from '../../../libs/kernel/projection.ts';
-import { onePartition } from '../../../libs/runtime/read-model.ts';
 import { internalAccounts } from '../../../projections/internal-accounts.ts';
 import { journal } from '../../../projections/journal.ts';
 import { dropFormerTables, prepareReadTables, strangeTables } from './prepare.ts';
@@ -13,7 +12,7 @@ let log: AccountLog;
 let source: RebuildSource;
 beforeEach(async () => {
   log = await AccountLog.open();
-  source = { url: log.database.url, pool: log.pool, store: log.store, codec: log.codec, partitions: onePartition };
+  source = log.source;
 });
 afterEach(() => log.close());
 

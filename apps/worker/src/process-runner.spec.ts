@@ -298,15 +298,21 @@ describe('work that takes long holds up its own platform only', () => {
     return { runner, driven, hung, slow };
   }
 
-  test('and everything of it is done in the end', async () => {
-    const { runner, driven, hung, slow } = hanging();
+  /** A runner whose share of one platform hangs, with more of it `waiting`. */
+  async function full() {
+    const made = hanging();
     const waiting = await begin(40, 'slow');
-    for (const id of waiting) slow.add(id);
-    await runner.start();
+    for (const id of waiting) made.slow.add(id);
+    await made.runner.start();
     await eventually(
-      async () => hung.size,
+      async () => made.hung.size,
       (count) => count === 2,
     );
+    return { ...made, waiting };
+  }
+
+  test('and everything of it is done in the end', async () => {
+    const { runner, driven, hung, slow, waiting } = await full();
     const quick = await begin(20, 'quick');
     await eventually(
       async () => quick.filter((id) => driven.includes(id)).length,
@@ -324,14 +330,7 @@ describe('work that takes long holds up its own platform only', () => {
   });
 
   test('and no checkpoint passes what waits, or was passed over for want of room', async () => {
-    const { runner, driven, hung, slow } = hanging();
-    const waiting = await begin(40, 'slow');
-    for (const id of waiting) slow.add(id);
-    await runner.start();
-    await eventually(
-      async () => hung.size,
-      (count) => count === 2,
-    );
+    const { runner, driven, hung, waiting } = await full();
     await begin(20, 'quick');
     await eventually(
       async () => driven.length,

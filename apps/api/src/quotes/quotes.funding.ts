@@ -1,6 +1,6 @@
 import { type AccountState, account } from '../../../../libs/domain/accounts/account.ts';
 import { customerAccountId } from '../../../../libs/domain/customers/customer.process.ts';
-import { type CustomerState, customer, isKnown } from '../../../../libs/domain/customers/customer.ts';
+import type { CustomerState } from '../../../../libs/domain/customers/customer.ts';
 import type { Funding } from '../../../../libs/domain/payments/payment.events.ts';
 import { tenantIdOf } from '../../../../libs/domain/platforms/platform.ts';
 import { reject, rejectFields } from '../../../../libs/kernel/errors.ts';
@@ -12,7 +12,7 @@ import type { FundingProvider, FundingRequest } from '../../../../libs/providers
 import type { ClaimIds } from '../../../../libs/runtime/claims.ts';
 import type { WritePath } from '../../../../libs/runtime/execute.ts';
 import { platformAccountId } from '../../../shared/provision.ts';
-import type { Destination, RealtimeEnd, Source } from '../../../shared/quotes.facts.ts';
+import { customerOf, type Destination, type RealtimeEnd, type Source } from '../../../shared/quotes.facts.ts';
 import { ownerOfAddress } from '../../../shared/uma-receivers.ts';
 import { readAddress } from '../receivers/receivers.ts';
 import type { RealtimeFundingSourceBody, UmaSourceBody } from './quotes.bodies.ts';
@@ -47,8 +47,7 @@ export async function realtimeSource(
   if (body.sourceType === 'REALTIME_FUNDING') {
     if (body.customerId === undefined) return end;
     const customerId = parsePublicId('Customer', body.customerId)!;
-    const { state } = await writePath.state<CustomerState>(customer, customerId);
-    if (state.tenantId !== tenantIdOf(tenant) || !isKnown(state)) throw reject('USER_NOT_FOUND');
+    await customerOf(writePath, tenant, customerId);
     return { ...end, customerId };
   }
   const umaAddress = readAddress(body.umaAddress, 'source.umaAddress');
