@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { ConfigurePlatform, platform, tenantIdOf } from '../libs/domain/platforms/platform.ts';
 import type { Tenant } from '../libs/kernel/messages.ts';
 import type { WritePath } from '../libs/runtime/execute.ts';
+import { eventually } from './eventually.ts';
 
 /** A webhook as it arrived. */
 export interface Received {
@@ -19,6 +20,8 @@ export interface Receiver {
   received: Received[];
   /** All that has arrived as soon as `count` of them are of these types; any type when none is named. */
   until(count: number, ...types: string[]): Promise<Received[]>;
+  /** What is told of one resource as soon as `count` events of it have arrived: each once, by sequence, since they may overtake. */
+  about(id: string, count: number): Promise<Received['event'][]>;
   stop(): Promise<void>;
 }
 
@@ -66,6 +69,15 @@ export async function startReceiver(
         });
       }
       return matching();
+    },
+    async about(id, count) {
+      const events = () =>
+        new Map(received.map(({ event }) => event).flatMap((one) => (one.data.id === id ? [[one.id, one]] : [])));
+      const all = await eventually(
+        async () => [...events().values()],
+        (told) => told.length >= count,
+      );
+      return all.sort((a, b) => a.sequence - b.sequence);
     },
     async stop() {
       for (const socket of sockets) socket.destroy();

@@ -288,14 +288,11 @@ test('every change of the status is announced with the account as it then is, a 
   await verify(path, '0x00');
   const { messageToSign } = (await challenge(path)).body;
   const active = (await verify(path, wallet.sign(messageToSign))).body;
-  const ofAccount = () => receiver.received.map(({ event }) => event).filter(({ data }) => data.id === id);
-  while (ofAccount().length < 3) await receiver.until(receiver.received.length + 1);
-  const events = ofAccount();
+  const events = await receiver.about(id, 3);
   expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['EXTERNAL_ACCOUNT.STATUS_UPDATED']));
-  const sorted = [...events].sort((a, b) => a.sequence - b.sequence);
-  expect(sorted.map(({ data }) => data.status)).toEqual(['UNVERIFIED', 'PENDING_OWNERSHIP_VERIFICATION', 'ACTIVE']);
+  expect(events.map(({ data }) => data.status)).toEqual(['UNVERIFIED', 'PENDING_OWNERSHIP_VERIFICATION', 'ACTIVE']);
   for (const { data } of events) expectMatchesComponent(document, 'ExternalAccount', data);
-  expect(sorted.at(-1)!.data).toEqual(active);
+  expect(events.at(-1)!.data).toEqual(active);
 });
 
 describe('what a token allows', () => {
