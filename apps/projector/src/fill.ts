@@ -9,6 +9,7 @@ type Queryable = Pick<pg.ClientBase, 'query'>;
 const ROWS_IN_MEMORY = 20_000;
 const INSERTED_ROWS_IN_MEMORY = 4_000;
 const ROWS_PER_WRITE = 2_000;
+const UNIQUE_VIOLATION = '23505';
 
 /**
  * Fills an empty table with the rows of a projection from the beginning of the log. Rows stay in memory between batches and are written
@@ -25,6 +26,9 @@ export class Fill {
   /** Least recently changed first. */
   private readonly rows = new Map<string, Row>();
   private readonly changed = new Set<string>();
+  /** Changed ones that are not in the table. */
+  private readonly added = new Set<string>();
+  private isNew = false;
   /** Those that left last: they may still be on their way into the table. */
   private left: ReadonlyMap<string, Row> = new Map();
   private hasWritten = false;
@@ -37,6 +41,11 @@ export class Fill {
     this.handles = new Set(projection.handles);
     this.begins = new Set(projection.begins);
     this.rowsInMemory = projection.insertOnly ? Math.min(rowsInMemory, INSERTED_ROWS_IN_MEMORY) : rowsInMemory;
+  }
+
+  /** The table has just been made, and nobody else writes to it: rows that were not read from it are added. */
+  isFirst(): void {
+    this.isNew = true;
   }
 
   /** The table is not empty: it was filled before, up to the events that come next. */
@@ -66,7 +75,7 @@ export class Fill {
 
   async keep(folded: ReadonlyMap<string, Row>): Promise<void> {
     for (const [id, row] of folded) {
-      this.rows.delete(id);
+      if (!this.rows.delete(id) && this.isNew) this.added.add(id);
       this.rows.set(id, row);
       this.changed.add(id);
     }
@@ -109,18 +118,31 @@ export class Fill {
 
   /** Writes while the next batch is being folded: it waits for the write before, not for its own. */
   private async save(ids: Iterable<string>): Promise<void> {
-    const rows = [...ids].map((id) => this.rows.get(id)!);
-    if (rows.length === 0) return;
-    for (const { id } of rows) this.changed.delete(id);
+    const known: Row[] = [];
+    const added: Row[] = [];
+    for (const id of ids) {
+      this.changed.delete(id);
+      (this.added.delete(id) ? added : known).push(this.rows.get(id)!);
+    }
+    if (known.length + added.length === 0) return;
     this.hasWritten = true;
     await this.write;
-    this.write = this.writeAll(rows);
+    this.write = this.writeAll(known, added);
     this.write.catch(() => {}); // whoever waits for it next is told
   }
 
-  private async writeAll(rows: readonly Row[]): Promise<void> {
-    for (let from = 0; from < rows.length; from += ROWS_PER_WRITE) {
-      await this.table.write(this.db, rows.slice(from, from + ROWS_PER_WRITE));
+  private async writeAll(known: readonly Row[], added: readonly Row[]): Promise<void> {
+    for (const rows of parts(known)) await this.table.write(this.db, rows);
+    for (const rows of parts(added)) {
+      await this.table.add(this.db, rows).catch((error) => {
+        if (error.code !== UNIQUE_VIOLATION) throw error;
+        return this.table.write(this.db, rows); // a log that begins a row twice
+      });
     }
   }
 }
+
+const parts = (rows: readonly Row[]): Row[][] =>
+  Array.from({ length: Math.ceil(rows.length / ROWS_PER_WRITE) }, (_, n) =>
+    rows.slice(n * ROWS_PER_WRITE, (n + 1) * ROWS_PER_WRITE),
+  );

@@ -86,7 +86,7 @@ export async function rebuild(
   await client.connect();
   try {
     await lock(client, options);
-    await client.query(`SET work_mem = '64MB'; SET maintenance_work_mem = '128MB'`);
+    await client.query(`SET work_mem = '64MB'`);
     await fitCheckpoints(source.pool, source.partitions);
     await recordSkips(source.pool, options.skip ?? []);
     await forgetSkips(source.pool, options.unskip ?? []);

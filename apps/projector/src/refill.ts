@@ -17,6 +17,19 @@ const BATCH_SIZE = 1_000;
 /** About ten seconds' work. To keep the position every changed row has to be written, and nothing is folded meanwhile. */
 const KEEP_EVERY = 250_000;
 
+/** Has the statements carried out, each by whichever connection is free first. */
+async function shared(
+  connections: readonly Pick<pg.ClientBase, 'query'>[],
+  statements: readonly string[],
+): Promise<void> {
+  const due = [...statements];
+  const work = async (db: Pick<pg.ClientBase, 'query'>) => {
+    await db.query(`SET maintenance_work_mem = '128MB'`);
+    for (let next = due.shift(); next !== undefined; next = due.shift()) await db.query(next);
+  };
+  await Promise.all(connections.map(work));
+}
+
 /** The table that is filled beside the live one. */
 export const besideOf = (projection: AnyProjection): string => tableBeside(projection.name);
 
@@ -65,6 +78,7 @@ export class Refill {
       await this.db.query('DELETE FROM rebuilds WHERE name = $1', [projection.name]);
       await this.db.query(`DROP TABLE IF EXISTS ${table.table}`);
       await table.create(this.db);
+      one.fill.isFirst();
       await this.db.query(`ALTER TABLE ${table.table} SET (autovacuum_enabled = off)`);
     }
     this.position = Math.min(...this.fills.map(({ from }) => from));
@@ -85,13 +99,21 @@ export class Refill {
     await this.pass('leave');
   }
 
-  /** Makes the indexes, and the statistics that the planner goes by from then on. */
+  /** Makes the indexes, and the statistics that the planner goes by from then on: on two connections, since nothing else is done meanwhile. */
   async index(): Promise<void> {
-    for (const { fill } of this.fills) {
-      const { table } = fill;
-      await table.createIndexes(this.db);
-      await this.db.query(`ALTER TABLE ${table.table} RESET (autovacuum_enabled)`);
-      await this.db.query(`ANALYZE ${table.table}`);
+    const tables = this.fills.map(({ fill }) => fill.table);
+    const other = await this.source.pool.connect();
+    try {
+      await shared(
+        [this.db, other],
+        tables.flatMap((table) => table.indexStatements()),
+      );
+      await shared(
+        [this.db, other],
+        tables.map(({ table }) => `ALTER TABLE ${table} RESET (autovacuum_enabled); ANALYZE ${table}`),
+      );
+    } finally {
+      other.release(true);
     }
     await planAsUsual(this.db);
   }

@@ -43,3 +43,35 @@ test('rows are read by their ids, never by going through the table, whatever it 
   expect(found.sort((a, b) => ((a.amount as bigint) < (b.amount as bigint) ? -1 : 1))).toEqual([row(7), row(1_999)]);
   expect(scanned).toBe(0);
 });
+
+test('rows that are added are the same as rows that are written', async () => {
+  const columns = { note: 'text', count: 'int', is_so: 'boolean', at: 'timestamptz', tags: 'text[]', state: 'state' };
+  const all = { name: 'kinds', columns: { ...columns, amount: 'bigint' }, indexes: [] } as unknown as AnyProjection;
+  const special = 'a\tb\nc\rd\\e"f\'g{h,i}\\.\\N';
+  const rows = [
+    { id: 'none', state: {} },
+    { id: 'empty', note: '', count: 0, is_so: false, tags: [], state: {}, amount: 0n },
+    { id: special, note: special, tags: [special, '', 'NULL'], state: { text: special, amountMinor: -5n } },
+    {
+      id: 'full',
+      note: 'é €',
+      count: -3,
+      is_so: true,
+      at: '2026-02-28T23:59:59.999Z',
+      tags: ['x'],
+      state: {},
+      amount: 9_007_199_254_740_993n,
+    },
+  ];
+  const [written, added] = [new ReadTable(all, 'written'), new ReadTable(all, 'added')];
+  for (const table of [written, added]) await table.create(client);
+  await written.write(client, rows);
+  await added.add(client, rows);
+  const ids = rows.map(({ id }) => id);
+  const found = async (table: ReadTable) => (await table.read(client, ids)).map((one) => [one.id, one]);
+  expect(Object.fromEntries(await found(added))).toEqual(Object.fromEntries(await found(written)));
+  expect(await found(added)).toHaveLength(4);
+  await expect(added.add(client, [{ id: 'another', state: {} }, rows[3]!])).rejects.toMatchObject({ code: '23505' });
+  expect(await found(added)).toHaveLength(4);
+  expect(await added.read(client, ['another'])).toEqual([]);
+});

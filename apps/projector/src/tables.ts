@@ -1,4 +1,6 @@
+import { finished } from 'node:stream/promises';
 import type pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
 import { fromJson, toJson } from '../../../libs/kernel/json.ts';
 import type { AnyProjection, ColumnType, Row } from '../../../libs/kernel/projection.ts';
 
@@ -43,20 +45,26 @@ export class ReadTable {
     this.columns = [['id', 'text'], ...(Object.entries(projection.columns) as [string, ColumnType][])];
   }
 
+  /** States are never searched, and costly to gather statistics of. */
   async create(db: Queryable): Promise<void> {
     const columns = this.columns.map(
       ([name, type]) => `${name} ${SQL_TYPE[type]}${name === 'id' ? ' PRIMARY KEY' : ''}`,
     );
     await db.query(`CREATE TABLE IF NOT EXISTS ${this.table} (${columns.join(', ')}) WITH (fillfactor = 80)`);
+    for (const [name, type] of this.columns) {
+      if (type === 'state') await db.query(`ALTER TABLE ${this.table} ALTER COLUMN ${name} SET STATISTICS 0`);
+    }
   }
 
   async createIndexes(db: Queryable): Promise<void> {
-    for (const [i, index] of this.projection.indexes.entries()) {
+    for (const statement of this.indexStatements()) await db.query(statement);
+  }
+
+  indexStatements(): string[] {
+    return this.projection.indexes.map((index, i) => {
       const unique = index.startsWith('UNIQUE ') ? 'UNIQUE ' : '';
-      await db.query(
-        `CREATE ${unique}INDEX IF NOT EXISTS ${this.table}_${i + 1} ON ${this.table} ${index.slice(unique.length)}`,
-      );
-    }
+      return `CREATE ${unique}INDEX IF NOT EXISTS ${this.table}_${i + 1} ON ${this.table} ${index.slice(unique.length)}`;
+    });
   }
 
   async read(db: Queryable, ids: readonly string[]): Promise<Row[]> {
@@ -93,6 +101,18 @@ export class ReadTable {
     });
   }
 
+  /**
+   * Adds rows that are not in the table, which is cheaper than to write them. Throws the database's error `23505` when one is there
+   * after all; nothing is added then.
+   */
+  async add(db: Queryable, rows: readonly Row[]): Promise<void> {
+    const names = this.columns.map(([name]) => name);
+    const copying = await db.query(copyFrom(`COPY ${this.table} (${names.join(', ')}) FROM STDIN`));
+    const line = (row: Row) => this.columns.map(([name, type]) => copied(encoded(row[name], type), type)).join('\t');
+    copying.end(`${rows.map(line).join('\n')}\n`);
+    await finished(copying);
+  }
+
   private decoded(row: Row): Row {
     for (const [name, type] of this.columns) {
       const value = row[name];
@@ -110,6 +130,24 @@ function encoded(value: unknown, type: ColumnType): unknown {
   if (type === 'text[]') return (value as string[]).join(SEPARATOR);
   return typeof value === 'bigint' ? value.toString() : value;
 }
+
+const SPECIAL = /[\\\t\n\r]/g;
+const ESCAPED: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+
+/** An encoded value in the text format of COPY. */
+function copied(value: unknown, type: ColumnType): string {
+  if (value === null) return '\\N';
+  const text = type === 'text[]' ? arrayOf(value as string) : String(value);
+  return text.replace(SPECIAL, (one) => ESCAPED[one]!);
+}
+
+const arrayOf = (joined: string): string =>
+  joined === ''
+    ? '{}'
+    : `{${joined
+        .split(SEPARATOR)
+        .map((one) => `"${one.replace(/["\\]/g, '\\$&')}"`)
+        .join(',')}}`;
 
 /** A timestamptz as RFC 3339 UTC text with milliseconds, the way events carry it. */
 export const isoColumn = (name: string): string =>
