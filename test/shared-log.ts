@@ -1,16 +1,18 @@
 import { deciders } from '../libs/domain/index.ts';
 import { timestamp } from '../libs/kernel/clock.ts';
-import { type AnyDecider, fold, streamOf } from '../libs/kernel/decider.ts';
+import { type AnyDecider, fold, isAside, streamOf } from '../libs/kernel/decider.ts';
 import { Rejection } from '../libs/kernel/errors.ts';
 import type { Command, Event } from '../libs/kernel/messages.ts';
 import type { WritePath } from '../libs/runtime/execute.ts';
-import type { Envelope, Executed } from '../libs/runtime/stream.ts';
+import type { Envelope, Executed, Known } from '../libs/runtime/stream.ts';
 
 const owners = new Map(deciders.flatMap((decider) => decider.commands.map(({ type }) => [type, decider] as const)));
 
 interface LoggedStream {
   /** By revision, that before the first event included. */
   states: unknown[];
+  /** How many of the events before each of them are no asides. */
+  moves: number[];
   /** Ids of the commands that it holds. */
   done: Set<string>;
 }
@@ -34,6 +36,11 @@ export class SharedLog {
     return this.of(decider, id).states[revision] as S;
   }
 
+  /** How many of the events up to a revision are no asides. */
+  moves(decider: AnyDecider, id: string, revision: number): number {
+    return this.of(decider, id).moves[revision]!;
+  }
+
   /** The ids of a decider's streams. */
   ids({ name }: AnyDecider): string[] {
     return [...this.streams.keys()]
@@ -45,12 +52,13 @@ export class SharedLog {
   send(command: Command, commandId: string): Executed {
     const decider = owners.get(command.type)!;
     const id = (command.data as Record<string, string>)[decider.id]!;
-    const { states, done } = this.of(decider, id);
+    const { states, moves, done } = this.of(decider, id);
     const replayed = done.has(commandId);
     const decision = replayed ? [] : decider.decide(states.at(-1), command);
     if (decision instanceof Rejection) throw decision;
     for (const event of decision as Event[]) {
       states.push(fold({ initial: states.at(-1), evolve: decider.evolve }, [{ ...event, at: timestamp(this.nowMs) }]));
+      moves.push(moves.at(-1)! + (isAside(decider, event.type) ? 0 : 1));
     }
     if (decision.length > 0) {
       done.add(commandId);
@@ -62,7 +70,7 @@ export class SharedLog {
 
   private of(decider: AnyDecider, id: string): LoggedStream {
     const name = `${decider.name}-${id}`;
-    const stream = this.streams.get(name) ?? { states: [decider.initial], done: new Set() };
+    const stream = this.streams.get(name) ?? { states: [decider.initial], moves: [0], done: new Set() };
     this.streams.set(name, stream);
     return stream;
   }
@@ -96,12 +104,13 @@ export class ProcessView implements Pick<WritePath, 'state' | 'execute' | 'noteF
     this.seen.clear();
   }
 
-  async state<S>(decider: AnyDecider, id: string): Promise<{ state: S; revision: number; position: number }> {
+  async state<S>(decider: AnyDecider, id: string): Promise<Known<S>> {
     await this.step();
     const name = `${decider.name}-${id}`;
     const revision = this.seen.get(name) ?? this.log.revision(decider, id);
     this.seen.set(name, revision);
-    return { state: this.log.state<S>(decider, id, revision), revision, position: revision };
+    const moved = { revision: this.log.moves(decider, id, revision), position: revision };
+    return { state: this.log.state<S>(decider, id, revision), revision, position: revision, moved };
   }
 
   async execute(decider: AnyDecider, command: Command, { commandId }: Envelope): Promise<Executed> {

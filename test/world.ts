@@ -9,7 +9,7 @@ import {
 } from '../libs/domain/accounts/account.ts';
 import { deciders } from '../libs/domain/index.ts';
 import { timestamp } from '../libs/kernel/clock.ts';
-import { type AnyDecider, fold, streamOf } from '../libs/kernel/decider.ts';
+import { type AnyDecider, fold, isAside, streamOf } from '../libs/kernel/decider.ts';
 import { Rejection } from '../libs/kernel/errors.ts';
 import type { Command, Event, RecordedEvent } from '../libs/kernel/messages.ts';
 import type { AnyProcess, Refused, Step } from '../libs/kernel/process.ts';
@@ -28,7 +28,8 @@ export const DIES = Symbol('dies');
 
 interface Stream {
   state: unknown;
-  revision: number;
+  /** How many of its events are no asides. */
+  moves: number;
   /** Ids of the commands that it holds. */
   done: Set<string>;
 }
@@ -70,13 +71,13 @@ export class World {
   send(command: Command, commandId?: string): Rejection | undefined {
     const decider = owners.get(command.type)!;
     const name = streamOf(decider, command);
-    const stream = this.streams.get(name) ?? { state: decider.initial, revision: 0, done: new Set() };
+    const stream = this.streams.get(name) ?? { state: decider.initial, moves: 0, done: new Set() };
     if (commandId !== undefined && stream.done.has(commandId)) return undefined;
     const decision = decider.decide(stream.state, command);
     if (decision instanceof Rejection) return decision;
     const events = (decision as Event[]).map((event) => ({ ...event, at: this.now, position: ++this.position }));
     stream.state = fold({ initial: stream.state, evolve: decider.evolve }, events);
-    stream.revision += events.length;
+    stream.moves += events.filter(({ type }) => !isAside(decider, type)).length;
     if (commandId !== undefined) stream.done.add(commandId);
     this.streams.set(name, stream);
     const { tenantId } = stream.state as { tenantId: string };
@@ -123,10 +124,10 @@ export class World {
   /** One step of a process, as the driver takes it, with a pause before each move; whether there was one. */
   *step(process: AnyProcess, id: string): Generator<Move, boolean, unknown> {
     const stream = `${process.decider.name}-${id}`;
-    const { state, revision } = this.streams.get(stream)!;
+    const { state, moves } = this.streams.get(stream)!;
     const step = process.next(state) as Step | undefined;
     if (!step) return false;
-    const asked = `${stream} ${revision}`;
+    const asked = `${stream} ${moves}`;
     let outcome: unknown;
     if ('call' in step) {
       // Asked again after a death, the outside world says the same.

@@ -21,6 +21,11 @@ export interface Decider<S = unknown, C extends Command = Command, E extends Eve
   clock?: 'wall';
   /** Version of the state's shape: a snapshot or a read row of another version is discarded and built again. */
   version: number;
+  /**
+   * Types of events after which a process of the stream has the same to do as before. What it sends keeps its ids then: they derive from
+   * the last event that is not among these (libs/runtime/drive.ts).
+   */
+  asides?: readonly E['type'][];
   /** Personal fields of an event's data, encrypted in the log, by event type; `subject` is the field that names whose they are. */
   personal?: Readonly<Record<string, PersonalFields>>;
   /** Whether a state holds any of them, so that no snapshot may be made of it. Absent: with `personal`, every state does. */
@@ -48,6 +53,10 @@ export const evolved = <S, E extends Event>(
   state: S,
   event: E & Stamped,
 ): S => (event.type === COMMAND_REFUSED ? state : decider.evolve(state, event));
+
+/** True for an event that no process is moved by, a recorded refusal among them. */
+export const isAside = ({ asides }: Pick<AnyDecider, 'asides'>, type: string): boolean =>
+  type === COMMAND_REFUSED || asides?.includes(type) === true;
 
 /** The state after a list of events, from the beginning. */
 export function fold<S, E extends Event>(

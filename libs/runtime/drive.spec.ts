@@ -9,9 +9,19 @@ import {
   ReceiveDeposit,
   ReopenAccount,
 } from '../domain/accounts/account.ts';
+import { EraseSender, ReceivePayment } from '../domain/incoming-payments/incoming-payment.commands.ts';
+import { fromElsewhere } from '../domain/incoming-payments/incoming-payment.examples.ts';
+import { receiveUmaPayment } from '../domain/incoming-payments/incoming-payment.process.ts';
+import { incomingPayment } from '../domain/incoming-payments/incoming-payment.ts';
 import { internalQuote, payoutQuote } from '../domain/payments/payment.examples.ts';
 import { completePayment } from '../domain/payments/payment.process.ts';
-import { ExecutePayment, type PaymentState, payment, QuotePayment } from '../domain/payments/payment.ts';
+import {
+  ConfirmReceipt,
+  ExecutePayment,
+  type PaymentState,
+  payment,
+  QuotePayment,
+} from '../domain/payments/payment.ts';
 import type { Append } from '../kernel/event-store.port.ts';
 import type { Command, Tenant } from '../kernel/messages.ts';
 import { EventCodec } from './codec.ts';
@@ -19,7 +29,7 @@ import { Driver } from './drive.ts';
 import { WritePath } from './execute.ts';
 
 const tenant: Tenant = { platform: 'p', environment: 'sandbox' };
-const deciders = [account, payment];
+const deciders = [account, payment, incomingPayment];
 const now = '2026-01-01T00:01:00.000Z';
 const { paymentId } = internalQuote;
 
@@ -197,6 +207,63 @@ test.each([
     'CommandRefused',
     'DepositReceived',
   ]);
+});
+
+const confirmed = new ConfirmReceipt({ paymentId, receiptDeliveryConfirmedAt: now, isDeposit: false });
+
+test('what moves no process in between is no new step: the money moves once, whoever drives', async () => {
+  const { store, driver, send } = await funded(20_000n);
+  await send(new ExecutePayment({ paymentId, now }));
+  const { slow, isReading, goOn } = slowTo('account-destination', store);
+  const late = world(slow).driver.drive(completePayment, paymentId, { ...drive, revision: 1 });
+  await isReading;
+  await send(confirmed);
+  expect((await driver.drive<PaymentState>(completePayment, paymentId, drive)).status).toBe('COMPLETED');
+  goOn();
+  await late;
+  const balances = [
+    [10_000n, 0n],
+    [10_000n, 0n],
+  ];
+  expect(await ends(store)).toEqual({ phase: 'DONE', refund: undefined, balances });
+});
+
+test('what a driver sent before it died is looked for from its step on, however late it was said that a receipt was delivered', async () => {
+  const { store, send } = await funded(20_000n);
+  await send(new ExecutePayment({ paymentId, now }));
+  const { slow, isReading } = slowTo('account-destination', store);
+  void world(slow).driver.drive(completePayment, paymentId, { ...drive, revision: 1 });
+  await isReading;
+  for (let i = 0; i < 600; i++) await send(more(1n));
+  await send(confirmed);
+  await world(store).driver.drive(completePayment, paymentId, drive);
+  expect((await ends(store)).balances).toEqual([
+    [10_600n, 0n],
+    [10_000n, 0n],
+  ]);
+});
+
+test('the sender of an incoming payment is erased while its money arrives: it arrives once', async () => {
+  const { store, driver, send } = await funded(1n);
+  const { paymentId: incomingId } = fromElsewhere;
+  const destination = { ...fromElsewhere.destination, accountId: 'destination' };
+  await send(new ReceivePayment({ ...fromElsewhere, destination }));
+  const calls = {
+    approval: async () => ({ outcome: 'APPROVED' }),
+    collect: async () => ({ outcome: 'SETTLED' }),
+  };
+  const { slow, isReading, goOn } = slowTo('account-destination', store);
+  const late = world(slow).driver.drive(receiveUmaPayment, incomingId, drive, calls);
+  await isReading;
+  await send(new EraseSender({ paymentId: incomingId }));
+  await driver.drive(receiveUmaPayment, incomingId, drive, calls);
+  goOn();
+  await late;
+  expect((await types(store, `incomingPayment-${incomingId}`)).slice(-2)).toEqual([
+    'SenderErased',
+    'IncomingPaymentCompleted',
+  ]);
+  expect(await types(store, 'account-destination')).toEqual(['AccountOpened', 'AccountCredited']);
 });
 
 test('a delivery that one driver was refused is not made by the other one: the money is returned, and only that', async () => {

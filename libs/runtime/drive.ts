@@ -69,28 +69,27 @@ export class Driver {
     const stream = `${process.decider.name}-${id}`;
     let { answer } = drive;
     if (drive.revision !== undefined) this.writePath.noteForeign(stream, drive.revision);
-    let at: Pick<Executed<S>, 'state' | 'revision' | 'position'> = await this.writePath.state<S>(process.decider, id);
     for (let isStart = true; ; isStart = false) {
-      const { state, revision, position } = at;
+      const { state, moved } = await this.writePath.state<S>(process.decider, id);
       const step = process.next(state) as Step | undefined;
       if (!step || ('call' in step && !calls)) return state;
       const envelope = (purpose: string): Envelope => ({
-        commandId: derivedUuid(stream, String(revision), purpose),
+        commandId: derivedUuid(stream, String(moved.revision), purpose),
         correlationId: drive.correlationId,
         causationId: stream,
         actor: `process:${process.name}`,
         tenant: drive.tenant,
-        since: position,
+        since: moved.position,
       });
       if ('call' in step) {
         const said = await calls![step.call]!(step.request as never);
-        at = (await this.send(step.after(said as never), envelope('answer'))) as Executed<S>;
+        await this.send(step.after(said as never), envelope('answer'));
         continue;
       }
       const refusal = await this.sendAll(step, envelope);
       const isRefused = isStart && refusal?.at === 0; // nothing has moved, and a refusal is no answer to remember
       const after = { ...envelope('after'), ...(answer && !isRefused && { answer }) };
-      at = (await this.send(step.after(refusal), after)) as Executed<S>;
+      await this.send(step.after(refusal), after);
       if (!isRefused) answer = undefined;
     }
   }

@@ -2,12 +2,11 @@ import { type AnyDecider, streamOf } from '../kernel/decider.ts';
 import { reject } from '../kernel/errors.ts';
 import type { Append, AppendOutcome, EventStore, LoggedEvent } from '../kernel/event-store.port.ts';
 import type { Command, Tenant } from '../kernel/messages.ts';
-import { refusalIn } from '../kernel/refusal.ts';
 import type { EventCodec } from './codec.ts';
 import { type Draft, draftOf, momentOf, type TimedClock, writes } from './draft.ts';
 import { Gathering } from './gathering.ts';
 import { SnapshotWriter } from './snapshots.ts';
-import { type Envelope, type Executed, KeyTaken, noteFound, type Stream, type Waiting } from './stream.ts';
+import { type Envelope, type Executed, KeyTaken, type Known, noteFound, type Stream, type Waiting } from './stream.ts';
 import { StreamCache, unavailable } from './stream-cache.ts';
 
 export interface WritePathOptions {
@@ -99,10 +98,11 @@ export class WritePath {
   };
 
   /** The committed state of a stream, as facts for another decision. A fact that guards money is checked again by its own stream. */
-  async state<S>(decider: AnyDecider, id: string): Promise<{ state: S; revision: number; position: number }> {
+  async state<S>(decider: AnyDecider, id: string): Promise<Known<S>> {
     const stream = this.cache.open(decider, `${decider.name}-${id}`, false);
     while (stream.isOutdated || stream.assumedNew) await this.cache.read(stream);
-    return { state: stream.state as S, revision: stream.revision, position: stream.position };
+    const { revision, position, moved } = stream;
+    return { state: stream.state as S, revision, position, moved };
   }
 
   /** Says that another process wrote this stream up to `revision`: what is remembered of it is caught up before its next use. */
@@ -265,11 +265,7 @@ export class WritePath {
 
   private commit(draft: Draft, firstPosition: number): void {
     const { stream, decided } = draft;
-    decided.forEach(({ meta, event }, i) => {
-      stream.revision += 1;
-      stream.position = firstPosition + i;
-      stream.window.add(meta.commandId, stream.position, refusalIn(event));
-    });
+    for (const [i, { event, meta }] of decided.entries()) stream.passed(event, firstPosition + i, meta);
     stream.state = draft.state;
     stream.doubts = 0;
     if (decided.length > 0) {

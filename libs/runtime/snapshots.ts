@@ -1,5 +1,4 @@
 import type { EventStore, Snapshot } from '../kernel/event-store.port.ts';
-import { toJson } from '../kernel/json.ts';
 import type { Stream } from './stream.ts';
 
 const EVERY_EVENTS = 200;
@@ -57,12 +56,5 @@ const isPersonal = ({ decider, state }: Stream): boolean =>
 
 function snapshotOf(stream: Stream): Snapshot {
   stream.snapshotRevision = stream.revision;
-  return {
-    stream: stream.name,
-    revision: stream.revision,
-    position: stream.position,
-    version: stream.decider.version,
-    state: toJson(stream.state),
-    window: stream.window.serialise(),
-  };
+  return stream.snapshot;
 }

@@ -1,10 +1,9 @@
 import type { AnyDecider } from '../kernel/decider.ts';
 import { type Rejection, reject } from '../kernel/errors.ts';
 import type { EventStore, StreamRead } from '../kernel/event-store.port.ts';
-import { fromJson } from '../kernel/json.ts';
 import type { EventCodec } from './codec.ts';
 import { LatelyUsed } from './lately-used.ts';
-import { CommandWindow, Stream } from './stream.ts';
+import { Stream } from './stream.ts';
 
 interface Waiter {
   resolve(): void;
@@ -123,7 +122,7 @@ export class StreamCache {
     const { store, codec } = this.options;
     const { foreignRevision } = stream;
     const isUsable = read?.snapshot?.version === stream.decider.version;
-    if (isUsable) restore(stream, read.snapshot!, store.positionStride);
+    if (isUsable) stream.restore(read.snapshot!);
     const isWhole = read !== undefined && (isUsable || !read.snapshot);
     const nextPage = () => store.readStream(stream.name, stream.revision, PAGE_EVENTS).catch(refuse);
     stream.assumedNew = false; // else it would count as read after its first page
@@ -155,15 +154,3 @@ export const unavailable = (cause: unknown): Rejection =>
 const refuse = (cause: unknown): never => {
   throw unavailable(cause);
 };
-
-function restore(
-  stream: Stream,
-  snapshot: { revision: number; position: number; state: string; window: string },
-  positionStride: number,
-): void {
-  stream.state = fromJson(snapshot.state);
-  stream.revision = snapshot.revision;
-  stream.position = snapshot.position;
-  stream.snapshotRevision = snapshot.revision;
-  stream.window = CommandWindow.parse(snapshot.window, positionStride);
-}

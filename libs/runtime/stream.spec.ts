@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { payment } from '../domain/payments/payment.ts';
 import { reject } from '../kernel/errors.ts';
-import { CommandWindow } from './stream.ts';
+import { CommandWindow, Stream } from './stream.ts';
 
 const filled = (count: number, step = 1) => {
   const window = new CommandWindow();
@@ -60,5 +61,37 @@ describe('the window of command ids', () => {
       false,
       true,
     ]);
+  });
+});
+
+describe('where a process of a stream stands', () => {
+  const types = ['PaymentQuoted', 'ExecutionRequested', 'ReceiptDeliveryConfirmed', 'CommandRefused', 'ReceiverErased'];
+  const data = { paymentId: 'p', code: 'CONFLICT', message: 'No.', command: 'Any' };
+
+  const passed = (count: number) => {
+    const stream = new Stream('payment-p', payment, 1);
+    for (const [i, type] of types.slice(0, count).entries()) stream.passed({ type, data }, 10 * i, { commandId: type });
+    return stream;
+  };
+
+  test('is its last event that is no aside', () => {
+    expect([passed(0), passed(1), passed(2), passed(5)].map(({ revision, moved }) => [revision, moved])).toEqual([
+      [-1, { revision: -1, position: 0 }],
+      [0, { revision: 0, position: 0 }],
+      [1, { revision: 1, position: 10 }],
+      [4, { revision: 1, position: 10 }],
+    ]);
+  });
+
+  test('comes back from a snapshot, also from one that does not say it', () => {
+    for (const count of [2, 5]) {
+      const again = new Stream('payment-p', payment, 1);
+      again.restore(passed(count).snapshot);
+      expect([again.revision, again.moved]).toEqual([count - 1, { revision: 1, position: 10 }]);
+    }
+    const { snapshot } = passed(2);
+    const former = new Stream('payment-p', payment, 1);
+    former.restore({ ...snapshot, window: '{"from":0,"positions":[]}' });
+    expect(former.moved).toEqual({ revision: 1, position: 10 });
   });
 });

@@ -1,7 +1,7 @@
-import { type AnyDecider, evolved } from '../kernel/decider.ts';
+import { type AnyDecider, evolved, isAside } from '../kernel/decider.ts';
 import { type Rejection, reject } from '../kernel/errors.ts';
-import type { KeyedAnswer, LoggedEvent } from '../kernel/event-store.port.ts';
-import { fromJson } from '../kernel/json.ts';
+import type { KeyedAnswer, LoggedEvent, Snapshot } from '../kernel/event-store.port.ts';
+import { fromJson, toJson } from '../kernel/json.ts';
 import type { Command, Event, EventMeta, RecordedEvent, Tenant } from '../kernel/messages.ts';
 import { COMMAND_REFUSED, refusalIn } from '../kernel/refusal.ts';
 
@@ -21,6 +21,15 @@ export interface Envelope {
   stands?: (refusal: Rejection) => boolean;
   /** The answer of a keyed request, to be written in the same commit; made from what was decided. */
   answer?: (done: Executed) => KeyedAnswer;
+}
+
+/** A stream as it was committed. */
+export interface Known<S = unknown> {
+  state: S;
+  revision: number;
+  /** Position of the stream's last event. */
+  position: number;
+  moved: Moved;
 }
 
 /** What a command led to. */
@@ -63,6 +72,15 @@ interface Serialised {
   from: number;
   positions: [string, number][];
   refusals?: [string, Pick<Rejection, 'code' | 'details' | 'message'>][];
+  /** Where it is not at the stream's last event. */
+  moved?: Moved;
+}
+
+/** Where a process of a stream stands: at the last event that is no aside (`Decider`). */
+export interface Moved {
+  /** Its revision, asides not counted: so it is the same for whoever knows of them, and whoever does not yet. */
+  revision: number;
+  position: number;
 }
 
 /**
@@ -117,17 +135,21 @@ export class CommandWindow {
     }
   }
 
-  serialise(): string {
+  serialise(beside: Pick<Serialised, 'moved'> = {}): string {
     const refusals = [...this.refusals].map(([id, { code, details, message }]) => [id, { code, details, message }]);
     return JSON.stringify({
       from: this.from,
       positions: [...this.positions],
       ...(refusals.length > 0 && { refusals }),
+      ...beside,
     });
   }
 
   static parse(text: string, positionStride = 1): CommandWindow {
-    const { from, positions, refusals = [] } = JSON.parse(text) as Serialised;
+    return CommandWindow.of(JSON.parse(text) as Serialised, positionStride);
+  }
+
+  static of({ from, positions, refusals = [] }: Serialised, positionStride: number): CommandWindow {
     const rejections = refusals.map(
       ([id, { code, details, message }]) => [id, reject(code, details, message)] as const,
     );
@@ -160,6 +182,7 @@ export class Stream {
   revision = -1;
   /** Position of the last committed event; 0 for none. */
   position = 0;
+  moved: Moved = { revision: -1, position: 0 };
   window: CommandWindow;
   snapshotRevision = -1;
   /** Set while it is read or written: its queue only grows then, and nobody else touches it. */
@@ -203,11 +226,17 @@ export class Stream {
   fold(events: readonly RecordedEvent[]): void {
     for (const event of events) {
       this.state = evolved(this.decider, this.state, { type: event.type, data: event.data, at: event.at });
-      this.revision = event.revision;
-      this.position = event.position;
-      this.window.add(event.meta.commandId, event.position, refusalIn(event));
+      this.passed(event, event.position, event.meta);
     }
     if (events.length > 0 && this.assumedNew) this.isRead();
+  }
+
+  /** Moves on to the next event, which stands at `position`. */
+  passed(event: Event, position: number, { commandId }: Pick<EventMeta, 'commandId'>): void {
+    this.revision += 1;
+    this.position = position;
+    this.window.add(commandId, position, refusalIn(event));
+    if (!isAside(this.decider, event.type)) this.moved = { revision: this.moved.revision + 1, position };
   }
 
   /** What is in memory is what the store holds. */
@@ -216,11 +245,30 @@ export class Stream {
     this.assumedNew = false;
   }
 
+  /** What is kept of it for a while, so that it need not be read from its beginning. */
+  get snapshot(): Snapshot {
+    const { name: stream, revision, position, decider, state, moved } = this;
+    const window = this.window.serialise(moved.revision === revision ? {} : { moved });
+    return { stream, revision, position, version: decider.version, state: toJson(state), window };
+  }
+
+  /** Goes on from what was kept. */
+  restore({ revision, position, state, window }: Omit<Snapshot, 'stream' | 'version'>): void {
+    const kept = JSON.parse(window) as Serialised;
+    this.state = fromJson(state);
+    this.revision = revision;
+    this.position = position;
+    this.moved = kept.moved ?? { revision, position };
+    this.snapshotRevision = revision;
+    this.window = CommandWindow.of(kept, this.positionStride);
+  }
+
   /** Forgets everything but the commands that wait. */
   reset(): void {
     this.state = this.decider.initial;
     this.revision = -1;
     this.position = 0;
+    this.moved = { revision: -1, position: 0 };
     this.window = new CommandWindow(this.positionStride);
     this.snapshotRevision = -1;
     this.loaded = false;

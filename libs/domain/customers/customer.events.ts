@@ -24,7 +24,9 @@ export interface EndUserTermsConsent {
   acceptanceMethod: (typeof acceptanceMethods)[number];
 }
 
-/** `profile`, `identifier`, `umaAddress` and `endUserTermsConsent` are personal: absent once the person was erased. */
+/** Absent once the person was erased. */
+export const personalFields = ['umaAddress', 'profile', 'identifier', 'endUserTermsConsent'] as const;
+
 export interface CustomerCreatedData {
   customerId: string;
   /** `<platform>.<environment>`. */

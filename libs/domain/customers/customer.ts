@@ -13,12 +13,13 @@ import {
   releasedOf,
   withClaim,
 } from './customer.claims.ts';
-import type {
-  CustomerCreatedData,
-  CustomerEvent,
-  CustomerUpdatedData,
-  RuleAccountRequest,
-  VerificationStatus,
+import {
+  type CustomerCreatedData,
+  type CustomerEvent,
+  type CustomerUpdatedData,
+  personalFields,
+  type RuleAccountRequest,
+  type VerificationStatus,
 } from './customer.events.ts';
 import { mergedProfile, type Profile } from './customer.profile.ts';
 
@@ -345,8 +346,6 @@ function changed(state: CustomerState, { accounts, claim, profile, ...data }: Cu
   };
 }
 
-const personalFields = ['umaAddress', 'profile', 'identifier', 'endUserTermsConsent'] as const;
-
 /** A customer of a platform: who it is, what it alone has, how its verification stands (spec, Customers). */
 export const customer: Decider<CustomerState, CustomerCommand, CustomerEvent> = {
   name: 'customer',
@@ -392,6 +391,7 @@ export const customer: Decider<CustomerState, CustomerCommand, CustomerEvent> = 
   decide,
   evolve,
   version: 2,
+  asides: ['ClaimForgone'],
   personal: {
     CustomerCreated: { subject: 'customerId', fields: personalFields },
     CustomerUpdated: { subject: 'customerId', fields: personalFields },

@@ -350,6 +350,7 @@ export const incomingPayment: Decider<IncomingPaymentState, IncomingPaymentComma
   decide,
   evolve,
   version: 1,
+  asides: ['SenderErased'],
   personal: {
     IncomingPaymentAnnounced: {
       subject: 'subject',

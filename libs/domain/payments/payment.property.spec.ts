@@ -16,6 +16,7 @@ import {
 import { completePayment, type RailRequest } from './payment.process.ts';
 import {
   CancelPayment,
+  ConfirmReceipt,
   ExecutePayment,
   isFunded,
   type PaymentState,
@@ -34,9 +35,13 @@ interface Script {
   /** Before which of its moves the platform asks to cancel, and what the rail says to that. */
   cancelAt: number | undefined;
   isCancelAccepted: boolean;
+  /** Before which of its moves the platform says that the receiver was told. */
+  confirmAt: number | undefined;
   /** Before which of its moves the process dies. */
   deaths: readonly number[];
 }
+
+const confirmed = (paymentId: string) => ({ paymentId, receiptDeliveryConfirmedAt: AT, isDeposit: false });
 
 /** Drives a payment to its end; says whether its first step was refused. */
 function drive(world: World, paymentId: string, script: Script): { refused: boolean } {
@@ -47,6 +52,7 @@ function drive(world: World, paymentId: string, script: Script): { refused: bool
     moves += 1;
     // The platform may ask at any time; what cannot be cancelled is refused and changes nothing.
     if (moves === script.cancelAt) world.send(new CancelPayment({ paymentId, now: world.now }));
+    if (moves === script.confirmAt) world.must(new ConfirmReceipt(confirmed(paymentId)));
     if (moves === script.closeDestinationAt) world.send(new CloseAccount({ accountId: 'destination' }));
     if (script.deaths.includes(moves)) return DIES;
     if ('sends' in move) {
@@ -75,6 +81,7 @@ const scenario = fc.record({
   fundedBy: fc.constantFrom(0n, 0n, 0n, -1n, 1n),
   cancelAt: fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined }),
   isCancelAccepted: fc.boolean(),
+  confirmAt: fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined }),
   platformFee: fc.constantFrom(0n, 77n),
   funds: fc.constantFrom(0n, 5_000n, 1_000_000n),
   platformFunds: fc.constantFrom(0n, 10_000n),

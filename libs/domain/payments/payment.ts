@@ -385,6 +385,7 @@ export const payment: Decider<PaymentState, PaymentCommand, PaymentEvent> = {
   decide,
   evolve,
   version: 3,
+  asides: ['ReceiptDeliveryConfirmed', 'ReceiverErased'],
   personal: {
     CounterpartyTold: { subject: 'subject', fields: ['counterpartyInformation'] },
     PaymentDescribed: { subject: 'subject', fields: paymentTexts },
