@@ -306,6 +306,7 @@ export class WritePath {
     try {
       const outcome = await this.options.store.appendExclusively(stream.name, stream.revision, async (newer) => {
         if (second) stream.queue.unshift(...second.waiting);
+        second = undefined; // so that nothing waits twice if what is newer cannot be read
         stream.fold(await this.options.codec.decode(newer));
         second = await this.decide(stream);
         return second && writes(second) ? (await this.encode([second]))[0] : undefined;

@@ -235,6 +235,23 @@ describe('an unknown outcome', () => {
     expect(await t.coinsInLog()).toEqual([1, 2, 3]);
   });
 
+  test('of what could not be read when the lock was lost again: a refused command is not decided a second time behind its refusal', async () => {
+    await t.open();
+    await t.putIn(1);
+    const other = writePathOn(t.memory).path;
+    await t.putIn(2, {}, other);
+    t.store.appendExclusively = async (stream, after, decide) => {
+      const first = await decide(await t.memory.readStream(stream, after));
+      await t.putIn(3, {}, other);
+      const newer = await t.memory.readStream(stream, first!.expectedRevision);
+      await decide(newer.map((event) => ({ ...event, metadata: 'torn' })));
+      return undefined;
+    };
+    expect(await outcomes([t.takeOut(9), t.putIn(9)])).toEqual(['INVALID_INPUT', [1, 2, 3, 9]]);
+    expect(await t.coins()).toEqual([1, 2, 3, 9]);
+    expect((await t.logOf()).map(([type]) => type)).not.toContain('CoinOut');
+  });
+
   test('is looked up again while the store does not answer, without holding up other streams', async () => {
     await t.open();
     t.store.faults.push(afterCommit as never);
