@@ -100,6 +100,38 @@ test('requests are cut off after their first commit, what they began goes on, an
   expect(await money.balances(money.own('USD'))).toEqual([8_000, 8_000]);
 });
 
+test('what a request cut off has made is its answer, also where it could not be made any more', async () => {
+  const { accounts } = await money.customer();
+  await money.fund(accounts.USD!, 700);
+  await money.fund(money.own('USD'), 1_000);
+  const [kept, left] = [await money.bank('999'), await money.bank('888')];
+  const emptied: Request = ({ api }) =>
+    api('post', '/transfer-out')
+      .set('Idempotency-Key', 'K5')
+      .send({ source: { accountId: accounts.USD }, destination: { accountId: kept } });
+  const [executed, open] = [true, false].map(
+    (immediatelyExecute): Request =>
+      ({ api }) =>
+        api('post', '/quotes')
+          .set('Idempotency-Key', `K6 ${immediatelyExecute}`)
+          .send(payment(left, money, { immediatelyExecute })),
+  ) as [Request, Request];
+  for (const request of [emptied, executed, open]) await cutOff(request);
+  const made = async () => (await platform.api('get', '/transactions?limit=3').expect(200)).body.data;
+  const before = await eventually(
+    made,
+    (all) => all.map(({ status }: { status: string }) => status).join() === 'PENDING,COMPLETED,COMPLETED',
+  );
+  await platform.api('delete', `/customers/external-accounts/${left}`).expect(204);
+  const answers = [];
+  for (const request of [emptied, executed, open]) answers.push(await request(platform));
+  expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
+  expect(answers[0]!.body).toMatchObject({ id: before[2].id, status: 'COMPLETED', sentAmount: { amount: 700 } });
+  expect(answers[1]!.body).toMatchObject({ transactionId: before[1].id, status: 'COMPLETED' });
+  expect(await money.balances(accounts.USD!)).toEqual([0, 0]);
+  expect((await made()).map(({ id: one }: { id: string }) => one)).toEqual(before.map((one: { id: string }) => one.id));
+});
+
 test('a key that is new costs no read', async () => {
   const { platform: quiet, money: own } = await startMoney({ worker: false }); // nobody else writes
   try {

@@ -79,12 +79,22 @@ export class Quoting {
 
   /** Makes a quote. */
   create(caller: Caller, body: QuoteBody): Promise<Quote> {
-    return this.make(caller, body, asQuote);
+    return this.make(caller, async () => body, asQuote);
   }
 
-  /** Makes a quote; with `immediatelyExecute` it is executed too, or refused as if it had never been. */
-  async make<V extends object>(caller: Caller, body: QuoteBody, asked: Asked<V>): Promise<V> {
-    const data = await this.facts(caller, body);
+  /**
+   * Makes a quote; with `immediatelyExecute` it is executed too, or refused as if it had never been. `ask` says which one. A keyed request
+   * may have made it before it was cut off: it is answered with that then, also where it could not be made any more.
+   */
+  async make<V extends object>(caller: Caller, ask: () => Promise<QuoteBody>, asked: Asked<V>): Promise<V> {
+    let data: Omit<QuotePayment['data'], 'paymentId'>;
+    try {
+      data = await this.facts(caller, await ask());
+    } catch (error) {
+      const made = error instanceof Rejection && error.status < 500 ? await this.madeBefore(caller) : undefined;
+      if (!made) throw error;
+      return made.immediatelyExecute ? this.drive(caller, made.paymentId, asked) : asked.view(made, this.now(caller));
+    }
     const transfer = asked.isTransfer && { isTransfer: asked.isTransfer };
     for (let attempt = 1; ; attempt++) {
       const quotePayment = new QuotePayment({ ...data, ...transfer, paymentId: caller.newId(`payment ${attempt}`) });
@@ -95,6 +105,16 @@ export class Quoting {
       if (replayed && state.phase === 'REFUSED') continue; // the key's earlier attempt was refused: this one is decided anew
       return this.drive(caller, state.paymentId, asked);
     }
+  }
+
+  /** What an earlier attempt of the key has made, unless that was refused. */
+  private async madeBefore(caller: Caller): Promise<PaymentState | undefined> {
+    for (let attempt = 1; caller.key; attempt++) {
+      const { state } = await this.writePath.state<PaymentState>(payment, caller.newId(`payment ${attempt}`));
+      if (state.phase === 'NONE') return undefined;
+      if (state.phase !== 'REFUSED') return state;
+    }
+    return undefined;
   }
 
   /** Executes an open quote (spec, `POST /quotes/{quoteId}/execute`). A key whose execution was refused is decided anew (decision 15). */

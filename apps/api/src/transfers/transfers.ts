@@ -22,7 +22,16 @@ export class Transfers {
   ) {}
 
   /** From an external account that can be pulled from to an internal one. */
-  async in(caller: Caller, body: TransferInBody): Promise<TransactionView> {
+  in(caller: Caller, body: TransferInBody): Promise<TransactionView> {
+    return this.transfer(caller, body, () => this.amountIn(caller, body));
+  }
+
+  /** From an internal account to an external one; without amount all that it can spend. */
+  out(caller: Caller, body: TransferOutBody): Promise<TransactionView> {
+    return this.transfer(caller, body, () => this.amountOut(caller, body));
+  }
+
+  private async amountIn(caller: Caller, body: TransferInBody): Promise<number> {
     const source = await this.end(caller, body, 'source', 'EXTERNAL');
     await this.checkCurrencies(source, await this.end(caller, body, 'destination', 'INTERNAL'));
     if (source.kind === 'EXTERNAL' && !source.account.isPullable) {
@@ -32,16 +41,15 @@ export class Transfers {
       const message = 'amount is required: the balance of an external account is not known here.';
       throw rejectFields([{ field: 'amount', constraint: 'REQUIRED', message }]);
     }
-    return this.transfer(caller, body, body.amount);
+    return body.amount;
   }
 
-  /** From an internal account to an external one; without amount all that it can spend. */
-  async out(caller: Caller, body: TransferOutBody): Promise<TransactionView> {
+  private async amountOut(caller: Caller, body: TransferOutBody): Promise<number> {
     const source = await this.end(caller, body, 'source', 'INTERNAL');
     await this.checkCurrencies(source, await this.end(caller, body, 'destination', 'EXTERNAL'));
     const amount = body.amount ?? (source.kind === 'INTERNAL' ? Number(availableMinor(source.account)) : 0);
     if (amount === 0) throw insufficientFunds();
-    return this.transfer(caller, body, amount);
+    return amount;
   }
 
   private async end(
@@ -66,17 +74,17 @@ export class Transfers {
   private transfer(
     caller: Caller,
     body: TransferInBody | TransferOutBody,
-    lockedCurrencyAmount: number,
+    amount: () => Promise<number>,
   ): Promise<TransactionView> {
     const { source, destination, amount: _, ...texts } = body;
-    const quote: QuoteBody = {
+    const quote = async (): Promise<QuoteBody> => ({
       source: { sourceType: 'ACCOUNT', ...source },
       destination: { destinationType: 'ACCOUNT', ...destination },
       lockedCurrencySide: 'SENDING',
-      lockedCurrencyAmount,
+      lockedCurrencyAmount: await amount(),
       immediatelyExecute: true,
       ...texts,
-    };
+    });
     const owner = platformPublicId(caller.tenant);
     const view = (state: PaymentState, now: string) => transactionView(state, now, owner);
     return this.quoting.make(caller, quote, { view, isTransfer: true });
