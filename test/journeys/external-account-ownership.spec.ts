@@ -149,6 +149,9 @@ describe('WALLET_SIGNATURE', () => {
     const second = await keyed(signature);
     expect([first.status, second.status, second.headers['idempotent-replayed']]).toEqual([200, 200, 'true']);
     expect(second.body).toEqual(first.body);
+    await platform.engine.pool.query('DELETE FROM keyed_answers');
+    const late = await keyed(signature);
+    expect([late.status, late.body]).toEqual([200, first.body]);
   });
 
   test('the request itself is checked first, and changes nothing', async () => {

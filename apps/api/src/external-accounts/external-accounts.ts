@@ -142,7 +142,8 @@ export class ExternalAccounts {
     const prove = new ProveOwnership({ externalAccountId, challengeId, verdict, now });
     const reason =
       challenge && isExpired(challenge, now) ? 'CHALLENGE_EXPIRED' : verdict.valid ? undefined : verdict.reason;
-    if (!reason) return this.commands.answer(caller, prove, this.viewLike(account));
+    // Without a challenge it is refused, unless this request has answered it before.
+    if (!reason || !challenge) return this.commands.answer(caller, prove, this.viewLike(account));
     await this.commands.send(prove, caller.envelope(`ProveOwnership ${challengeId}`));
     throw reject('INVALID_INPUT', { reason }, failures[reason]);
   }
