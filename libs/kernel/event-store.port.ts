@@ -116,8 +116,11 @@ export interface KeyedAnswers {
   /** A reserved request was refused: the key may come with another body. */
   release?(key: string): Promise<void>;
   find(key: string): Promise<KeyedAnswer | undefined>;
-  /** Remembers an answer that no event was appended for. One that is there already stays: false then. */
-  remember(answer: KeyedAnswer): Promise<boolean>;
+  /**
+   * Remembers an answer that no event was appended for. `stream`: what it is about, by which it is found when a person is erased. One that
+   * is there already stays: false then.
+   */
+  remember(answer: KeyedAnswer, stream?: string): Promise<boolean>;
   /** Forgets answers older than the retention, which is never less than 24 hours; says how many. */
   forgetOld(hours?: number): Promise<number>;
 }

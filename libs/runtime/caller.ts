@@ -22,6 +22,8 @@ export interface RequestKey {
    * is written in the commit that it rests on, nobody knows.
    */
   since?: number | 'unknown';
+  /** The stream that the answer is about, where it may be remembered without a commit. */
+  stream?: string;
   /** Set once the answer is part of a commit. */
   isRecorded: boolean;
   /** The answer that is to be remembered, as JSON text. */
@@ -74,6 +76,11 @@ export class Caller {
       actor: `token:${this.tokenId}`,
       tenant: this.tenant,
     };
+  }
+
+  /** Says what the answer is about: whose personal data it may hold is erased from it by that (docs/why/personal-data.md). */
+  answersAbout(stream: string): void {
+    if (this.key) this.key.stream = stream;
   }
 
   /** What to remember for the key of this request, in the commit of the command that it is given to; undefined without a key. */

@@ -78,7 +78,7 @@ export class Idempotency implements CanActivate {
     caller.key = key;
     try {
       const answer = await handle();
-      if (!key.isRecorded && !(await this.answers.remember(keyedAnswer(key, answer)))) throw new KeyTaken();
+      if (!key.isRecorded && !(await this.answers.remember(keyedAnswer(key, answer), key.stream))) throw new KeyTaken();
       return answer === undefined ? undefined : asSent(key.text!, response);
     } catch (error) {
       // Answered before, or by another process that was faster, or the outcome became known only now: what is remembered is the answer.

@@ -130,6 +130,9 @@ test('what a request cut off has made is its answer, also where it could not be 
   expect(answers[1]!.body).toMatchObject({ transactionId: before[1].id, status: 'COMPLETED' });
   expect(await money.balances(accounts.USD!)).toEqual([0, 0]);
   expect((await made()).map(({ id: one }: { id: string }) => one)).toEqual(before.map((one: { id: string }) => one.id));
+  const { rows } = await platform.engine.pool.query<{ stream: string }>('SELECT stream FROM keyed_answers');
+  const streams = before.map(({ id: one }: { id: string }) => one.replace('Transaction:', 'payment-'));
+  expect(rows.map(({ stream }) => stream)).toEqual(expect.arrayContaining(streams)); // by which an erasure finds them
 });
 
 test('a key that is new costs no read', async () => {

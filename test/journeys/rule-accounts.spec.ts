@@ -6,6 +6,7 @@ import { customerAccountId } from '../../libs/domain/customers/customer.process.
 import { type CustomerState, customer, RequestRuleAccount } from '../../libs/domain/customers/customer.ts';
 import type { AnyDecider } from '../../libs/kernel/decider.ts';
 import type { Command } from '../../libs/kernel/messages.ts';
+import { Seal } from '../../libs/runtime/seal.ts';
 import { eventually } from '../eventually.ts';
 import { startTestPlatform, type TestPlatform } from '../platform.ts';
 import { type Receiver, startReceiver } from '../receiver.ts';
@@ -385,4 +386,10 @@ test('what people wrote about a rule cannot be read in the log, and goes with th
     const { rows } = await platform.engine.pool.query<{ text: string }>(`SELECT t::text AS text FROM ${table} t`);
     expect(rows.filter(({ text }) => text.includes('Unlikely-'))).toEqual([]);
   }
+  const seal = new Seal(platform.engine.keyFor('remembered answers'));
+  const { rows } = await platform.engine.pool.query<{ key: string; body: string }>(
+    'SELECT key, body FROM keyed_answers',
+  );
+  const remembered = rows.map(({ key, body }) => (body.startsWith('{') ? body : seal.open(body, key)));
+  expect(remembered.filter((text) => text.includes('Unlikely-'))).toEqual([]);
 });

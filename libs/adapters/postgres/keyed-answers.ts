@@ -24,11 +24,11 @@ export class PostgresKeyedAnswers implements KeyedAnswers {
     });
   }
 
-  async remember(answer: KeyedAnswer): Promise<boolean> {
+  async remember(answer: KeyedAnswer, stream = ''): Promise<boolean> {
     const { rowCount } = await this.pool.query({
       name: 'remember_answer',
-      text: `INSERT INTO keyed_answers (key, body_hash, status, body, stream, position) VALUES ($1, $2, $3, $4, '', 0) ON CONFLICT DO NOTHING`,
-      values: [answer.key, answer.bodyHash, answer.status, answer.body],
+      text: `INSERT INTO keyed_answers (key, body_hash, status, body, stream, position) VALUES ($1, $2, $3, $4, $5, 0) ON CONFLICT DO NOTHING`,
+      values: [answer.key, answer.bodyHash, answer.status, answer.body, stream],
     });
     return rowCount === 1;
   }

@@ -43,8 +43,8 @@ export class ReservedAnswers implements KeyedAnswers {
     return this.answers.find(key);
   }
 
-  remember(answer: KeyedAnswer): Promise<boolean> {
-    return this.answers.remember(answer);
+  remember(answer: KeyedAnswer, stream?: string): Promise<boolean> {
+    return this.answers.remember(answer, stream);
   }
 
   reserve(key: string, bodyHash: string): Promise<Reservation> {

@@ -164,6 +164,7 @@ export class ExternalAccounts {
     view?: (state: ExternalAccountState) => object,
   ): Promise<ExternalAccountState> {
     const answer = view && caller.answering(({ state }) => view(state as ExternalAccountState));
+    caller.answersAbout(`${serveExternalAccount.decider.name}-${externalAccountId}`);
     const drive = { tenant: caller.tenant, correlationId: caller.requestId, ...(answer && { answer }) };
     return this.driver.drive<ExternalAccountState>(serveExternalAccount, externalAccountId, drive);
   }

@@ -45,6 +45,7 @@ export class RuleAccounts {
     const platform = await this.facts.platform(tenant);
     if (!platform.settings.allowRuleBasedAccounts) throw notEnabled;
     const accountId = caller.newId('rule-based account');
+    caller.answersAbout(`${account.name}-${accountId}`);
     const holder = await this.facts.customer(tenant, body.customerId);
     const { customerId } = holder;
     if (!holder.ruleAccounts?.includes(accountId)) {

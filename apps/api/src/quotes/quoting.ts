@@ -93,7 +93,9 @@ export class Quoting {
     } catch (error) {
       const made = error instanceof Rejection && error.status < 500 ? await this.madeBefore(caller) : undefined;
       if (!made) throw error;
-      return made.immediatelyExecute ? this.drive(caller, made.paymentId, asked) : asked.view(made, this.now(caller));
+      if (made.immediatelyExecute) return this.drive(caller, made.paymentId, asked);
+      caller.answersAbout(`${payment.name}-${made.paymentId}`);
+      return asked.view(made, this.now(caller));
     }
     const transfer = asked.isTransfer && { isTransfer: asked.isTransfer };
     for (let attempt = 1; ; attempt++) {
@@ -165,6 +167,7 @@ export class Quoting {
 
   private async drive<V extends object>(caller: Caller, paymentId: string, asked: Asked<V>): Promise<V> {
     const answer = this.answering(caller, asked);
+    caller.answersAbout(`${payment.name}-${paymentId}`); // a worker may be faster: then there is no commit to write it with
     const drive = { tenant: caller.tenant, correlationId: caller.requestId, ...(answer && { answer }) };
     const state = await this.driver.drive<PaymentState>(completePayment, paymentId, drive);
     if (state.phase === 'OPEN' || state.phase === 'REFUSED') throw refusalOf(state);
