@@ -109,10 +109,10 @@ export class Quoting {
     }
   }
 
-  /** What an earlier attempt of the key has made, unless that was refused. */
+  /** What an earlier attempt of the key has made, in whichever process, unless that was refused. */
   private async madeBefore(caller: Caller): Promise<PaymentState | undefined> {
     for (let attempt = 1; caller.key; attempt++) {
-      const { state } = await this.writePath.state<PaymentState>(payment, caller.newId(`payment ${attempt}`));
+      const { state } = await this.writePath.fresh.state<PaymentState>(payment, caller.newId(`payment ${attempt}`));
       if (state.phase === 'NONE') return undefined;
       if (state.phase !== 'REFUSED') return state;
     }
