@@ -344,6 +344,14 @@ describe('Pix keys', () => {
     const errors = check({ ...accountExamples.BRL_ACCOUNT, pixKey, pixKeyType });
     expect(told(errors)).toEqual(valid ? [] : ['accountInfo.pixKey FORMAT']);
   });
+
+  test.each(['__proto__', 'constructor', 'isPrototypeOf'])(
+    'of no kind, but of the name that every object has: %s',
+    (name) => {
+      const errors = check({ ...accountExamples.BRL_ACCOUNT, pixKeyType: name });
+      expect(told(errors)).toEqual(['accountInfo.pixKeyType ENUM']);
+    },
+  );
 });
 
 describe('wallet addresses and invoices', () => {

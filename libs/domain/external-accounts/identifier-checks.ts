@@ -57,13 +57,13 @@ const isCnpj = (value: string): boolean =>
 const EMAIL = /^[^\s@]{1,64}@[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/i;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-const pixKeys: Readonly<Record<string, (value: string) => boolean>> = {
-  CPF: isCpf,
-  CNPJ: isCnpj,
-  EMAIL: (value) => EMAIL.test(value),
-  PHONE: (value) => /^\+[1-9][0-9]{7,14}$/.test(value),
-  RANDOM: (value) => UUID.test(value),
-};
+const pixKeys: ReadonlyMap<unknown, (value: string) => boolean> = new Map([
+  ['CPF', isCpf],
+  ['CNPJ', isCnpj],
+  ['EMAIL', (value) => EMAIL.test(value)],
+  ['PHONE', (value) => /^\+[1-9][0-9]{7,14}$/.test(value)],
+  ['RANDOM', (value) => UUID.test(value)],
+]);
 
 /** Checks by name, as the table of account types refers to them. */
 const table = {
@@ -80,7 +80,7 @@ const table = {
   country: { says: 'a country of ISO 3166-1 alpha-2', passes: (value) => countryCodes.has(value) },
   pixKey: {
     says: 'a Pix key of the kind that pixKeyType names',
-    passes: (value, info) => pixKeys[String(info.pixKeyType)]?.(value) ?? true,
+    passes: (value, info) => pixKeys.get(info.pixKeyType)?.(value) ?? true,
   },
   evmAddress: {
     says: 'an address of 0x and 40 hexadecimal digits, with the EIP-55 checksum when in mixed case',
