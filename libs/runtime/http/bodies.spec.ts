@@ -150,6 +150,7 @@ describe('bad input', () => {
     ['broken compression', 'not gzip', { 'Content-Encoding': 'gzip' }, 'MALFORMED_ENCODING'],
     ['an unknown compression', '{}', { 'Content-Encoding': 'pied-piper' }, 'UNSUPPORTED_ENCODING'],
     ['a form', 'text=abc', { 'Content-Type': 'application/x-www-form-urlencoded' }, 'UNSUPPORTED_MEDIA_TYPE'],
+    ['an upload', '--x--', { 'Content-Type': 'multipart/form-data; boundary=x' }, 'UNSUPPORTED_MEDIA_TYPE'],
     ['text', '{}', { 'Content-Type': 'text/plain' }, 'UNSUPPORTED_MEDIA_TYPE'],
     ['another charset', '{}', { 'Content-Type': 'application/json; charset=utf-16' }, 'UNSUPPORTED_CHARSET'],
   ])('%s', async (_, body, headers, reason) => {

@@ -12,8 +12,8 @@ import { type Logger } from './logging.ts';
 export const MAX_BODY_BYTES = 1024 * 1024;
 
 /**
- * Makes an app read requests strictly: paths that can be decoded, JSON bodies of at most 1 MiB in UTF-8 (`readJson`), nothing
- * else but multipart uploads, which their routes read themselves. `observe` sees each request before that, refused ones too.
+ * Makes an app read requests strictly: paths that can be decoded, JSON bodies of at most 1 MiB in UTF-8 (`readJson`) and nothing
+ * else. `observe` sees each request before that, refused ones too.
  * Needs an app created with `bodyParser: false`, before `init`.
  */
 export function hardenedJson(app: NestExpressApplication, logger: Logger, observe: RequestHandler): void {
@@ -57,7 +57,6 @@ function jsonBody(logger: Logger): RequestHandler {
   return (req, res, next) => {
     const { 'content-length': length, 'transfer-encoding': chunked, 'content-type': type } = req.headers;
     if (bodyless.has(req.method) || length === '0' || (length === undefined && chunked === undefined)) return next();
-    if (type?.toLowerCase().startsWith('multipart/form-data')) return next();
     const wrong = type === undefined ? undefined : refusalOfType(type);
     if (wrong) return answerError(wrong, req, res, logger);
     readBytes(req, res, (error?: unknown) => read(error, req, res, next, logger));
