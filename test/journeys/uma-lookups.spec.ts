@@ -84,7 +84,8 @@ describe('a UMA address', () => {
   test('is not found, is none, is asked for in nobody’s name', async () => {
     const { body: unknown } = await lookUp(at('$nobody')).expect(404);
     expect(unknown.code).toBe('UMA_NOT_FOUND');
-    expect((await lookUp('nobody').expect(400)).body.code).toBe('INVALID_UMA_ADDRESS');
+    const { body: none } = await lookUp('nobody').expect(400);
+    expect([none.code, none.details.errors[0].field]).toEqual(['INVALID_UMA_ADDRESS', 'receiverUmaAddress']);
     expect((await lookUp(at('$success.usd'), '').expect(400)).body.code).toBe('INVALID_INPUT');
     const nobody = 'customerId=Customer:00000000-0000-7000-8000-000000000000';
     expect((await lookUp(at('$success.usd'), nobody).expect(404)).body.code).toBe('USER_NOT_FOUND');

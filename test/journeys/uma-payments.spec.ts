@@ -143,7 +143,8 @@ describe('to a customer of this deployment', () => {
       (await api('post', '/quotes').send(umaQuote(await usd(), umaAddress, 100, more))).body;
     expect(await quote(ada.umaAddress)).toMatchObject({ code: 'SELF_PAYMENT' });
     expect(await quote('$nobody@nowhere.example')).toMatchObject({ code: 'UMA_NOT_FOUND' });
-    expect(await quote('nobody')).toMatchObject({ code: 'INVALID_UMA_ADDRESS' });
+    const errors = [{ field: 'destination.umaAddress', constraint: 'PATTERN' }];
+    expect(await quote('nobody')).toMatchObject({ code: 'INVALID_UMA_ADDRESS', details: { errors } });
     const destination = { destinationType: 'UMA_ADDRESS', umaAddress: at('$success.usd'), currency: 'EUR' };
     expect(await quote('', { destination })).toMatchObject({ code: 'INVALID_CURRENCY', details: { allowed: ['USD'] } });
     const tooMuch = { lockedCurrencySide: 'RECEIVING', lockedCurrencyAmount: 100_000_001 };

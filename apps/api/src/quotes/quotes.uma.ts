@@ -24,7 +24,7 @@ export async function umaEnd(
   lookupId: string | undefined,
   sourceCurrency: string | undefined,
 ): Promise<UmaEnd> {
-  const receiver = await receivers.byAddress(tenant, umaAddress);
+  const receiver = await receivers.byAddress(tenant, umaAddress, 'destination.umaAddress');
   receivers.checkLookup(tenant, lookupId, receiver.address);
   const taking = (code: string | undefined) => receiver.currencies.find((one) => one.code === code);
   const taken = currency === undefined ? (taking(sourceCurrency) ?? receiver.currencies[0]) : taking(currency);

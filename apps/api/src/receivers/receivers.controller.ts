@@ -40,7 +40,7 @@ export class ReceiversController {
     @CurrentCaller() { tenant }: Caller,
   ) {
     const payer = await this.receivers.payer(tenant, query);
-    const { address, currencies } = await this.receivers.byAddress(tenant, text);
+    const { address, currencies } = await this.receivers.byAddress(tenant, text, 'receiverUmaAddress');
     return { ...(await this.receivers.view(tenant, payer, address, currencies)), receiverUmaAddress: address };
   }
 

@@ -50,9 +50,9 @@ export class Receivers {
     @Inject(API_SETTINGS) private readonly settings: ApiSettings,
   ) {}
 
-  /** Who has a UMA address. Throws `INVALID_UMA_ADDRESS`, `UMA_NOT_FOUND`, `INVALID_RECEIVER`, and the errors of UMA (facts §15). */
-  async byAddress({ environment }: Tenant, text: string): Promise<Receiver> {
-    const address = readAddress(text);
+  /** Who has the UMA address in `field`. Throws `INVALID_UMA_ADDRESS`, `UMA_NOT_FOUND`, `INVALID_RECEIVER`, and the errors of UMA (facts §15). */
+  async byAddress({ environment }: Tenant, text: string, field: string): Promise<Receiver> {
+    const address = readAddress(text, field);
     const owner = await ownerOfAddress(this.writePath, this.claimIds, environment, address);
     if (!owner) {
       const { currencies, requiredPayerFields } = await this.uma(environment).lookUp(address);
@@ -137,7 +137,7 @@ const larger = (one: bigint, other = one): bigint => (other > one ? other : one)
 const smaller = (one: bigint, other = one): bigint => (other < one ? other : one);
 
 /** A UMA address in the form in which it is stored; `400 INVALID_UMA_ADDRESS` for what is none. */
-export function readAddress(text: string, field = 'umaAddress'): string {
+export function readAddress(text: string, field: string): string {
   const address = umaAddressOf(text, text.split('@').at(-1) ?? '', field);
   if (address instanceof Rejection) throw address;
   if (address.length > MAX_ADDRESS || !/@[a-z0-9.-]+(:\d+)?$/.test(address)) {
