@@ -284,6 +284,21 @@ describe('a wrong request', () => {
       ...errors.slice(0, 2),
     ]);
   });
+
+  test('what no kind of customer may say is told also when the kind is missing or unknown', async () => {
+    const wrong = { email: 'nope', region: 'USA', address: { line1: '' }, fullName: 1, businessInfo: 1 };
+    const common = [
+      'region MAX_LENGTH',
+      'email FORMAT',
+      'address.line1 MIN_LENGTH',
+      'address.postalCode REQUIRED',
+      'address.country REQUIRED',
+    ];
+    const { body } = await create(wrong).expect(400);
+    expect(errorsOf(body)).toEqual(['customerType REQUIRED', ...common]);
+    const unknown = await create({ ...wrong, customerType: 'ROBOT' }).expect(400);
+    expect(errorsOf(unknown.body)).toEqual(['customerType ENUM', ...common]);
+  });
 });
 
 describe('what a customer has alone', () => {

@@ -109,6 +109,16 @@ function flatten(error: ValidationError, parent: string): FieldError[] {
   return [...own, ...inside];
 }
 
+/** What is wrong with a body whichever of the classes it is meant to be. */
+function errorsInAll(types: readonly BodyClass[], body: object, discriminator: string): FieldError[] {
+  const [first = [], ...others] = types.map((type) =>
+    validated(type, body).errors.flatMap((error) => flatten(error, '')),
+  );
+  const isSame = (one: FieldError) => (other: FieldError) =>
+    one.field === other.field && one.constraint === other.constraint;
+  return first.filter((one) => one.field !== discriminator && others.every((errors) => errors.some(isSame(one))));
+}
+
 /**
  * A body that is one of several classes, named by a discriminator: `@BodyOneOf('customerType', { INDIVIDUAL: IndividualBody })`.
  * Without the discriminator the body is read as `otherwise`, or refused when there is none. `read: submitted` leaves it to the handler to
@@ -124,7 +134,8 @@ export function BodyOneOf(
     transform(value: unknown) {
       const body = objectOf(value) as Record<string, unknown>;
       if (otherwise && body[discriminator] === undefined) return read(otherwise, body);
-      refuseFields((rule.check(body, body) ?? []).map((fault) => fieldError('', fault)));
+      const unnamed = rule.check(body, body)?.map((fault) => fieldError('', fault));
+      if (unnamed) refuseFields([...unnamed, ...errorsInAll(Object.values(variants), body, discriminator)]);
       return read(variantOf(discriminator, variants, body)!, body);
     },
   };
