@@ -239,6 +239,10 @@ describe('a wrong change', () => {
     [{ feeConfigs: [fee({ fixedFee: { amount: 1, currency: 'EUR' } })] }, ['feeConfigs.0.fixedFee.currency CONFLICT']],
     [{ feeConfigs: [fee(), fee()] }, ['feeConfigs.1.sourceCurrency CONFLICT']],
     [{ webhookEndpoint: 'ftp://example.com' }, ['webhookEndpoint FORMAT']],
+    [
+      { umaDomain: '!', webhookEndpoint: 'ftp://example.com', feeConfigs: [fee(), fee()] },
+      ['umaDomain FORMAT', 'webhookEndpoint FORMAT', 'feeConfigs.1.sourceCurrency CONFLICT'],
+    ],
     [{ webhookEndpoint: 'https://user:password@example.com' }, ['webhookEndpoint FORMAT']],
     [{ webhookEndpoint: `https://example.com/${'x'.repeat(2_048)}` }, ['webhookEndpoint MAX_LENGTH']],
   ])('%j: %j', async (body, errors) => {

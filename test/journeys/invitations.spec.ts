@@ -112,6 +112,13 @@ describe('creating an invitation', () => {
       'INVALID_INPUT',
       ['firstName MIN_LENGTH', 'amountToSend MINIMUM', 'expiresAt FORMAT'],
     ],
+    [
+      'everything wrong at once',
+      { inviterUma: 'amina', amountToSend: 0, expiresAt: at(0) },
+      400,
+      'INVALID_INPUT',
+      ['amountToSend MINIMUM', 'inviterUma PATTERN', 'expiresAt MINIMUM'],
+    ],
     ['a fraction', { amountToSend: 1.5 }, 400, 'INVALID_INPUT', ['amountToSend TYPE']],
   ])('with %s is refused', async (_, more, status, code, errors) => {
     const body = { inviterUma: amina.umaAddress, ...more };

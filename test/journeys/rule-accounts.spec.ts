@@ -152,11 +152,14 @@ describe('opening', () => {
   test('names every field that is wrong, and takes no others', async () => {
     const holder = await newCustomer();
     const wrong = { type: 'INTERNAL_FIAT', currency: 'EUR', label: 'x'.repeat(256) };
-    const { body } = await post(request(holder, 'me', wrong, { remittanceInformation: 'ü' })).expect(400);
+    const sweepRule = { remittanceInformation: 'ü', platformFeeOverride: {} };
+    const { body } = await post(request(holder, 'me', { ...wrong, color: 'red' }, sweepRule)).expect(400);
     expect(body.details.errors.map(({ field }: { field: string }) => field).sort()).toEqual([
+      'color',
       'currency',
       'label',
       'sweepRule.destination.accountId',
+      'sweepRule.platformFeeOverride',
       'sweepRule.remittanceInformation',
       'type',
     ]);

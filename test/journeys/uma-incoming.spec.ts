@@ -305,6 +305,13 @@ describe('from a sender', () => {
     expect(await said({ customerId: nobody })).toMatchObject({ status: 404, code: 'USER_NOT_FOUND' });
     expect(await said({ customerId: bob.id, senderUmaAddress: 'x' })).toMatchObject({ code: 'INVALID_UMA_ADDRESS' });
     expect(await said({ customerId: bob.id, receivingCurrencyAmount: 0 })).toMatchObject({ code: 'INVALID_INPUT' });
+    const wrong = { senderUmaAddress: 'x', receiverUmaAddress: 'y', customerId: bob.id, receivingCurrencyAmount: 0 };
+    expect((await said(wrong)).details.errors).toMatchObject([
+      { field: 'receivingCurrencyAmount', constraint: 'MINIMUM' },
+      { field: 'senderUmaAddress', constraint: 'PATTERN' },
+      { field: 'receiverUmaAddress', constraint: 'PATTERN' },
+      { field: 'receiverUmaAddress', constraint: 'CONFLICT' },
+    ]);
     const missing = 'Transaction:00000000-0000-7000-8000-000000000000';
     expect((await decide(missing, 'approve').expect(404)).body.code).toBe('TRANSACTION_NOT_FOUND');
   });

@@ -77,8 +77,7 @@ function decide(state: InvitationState, { type, data }: InvitationCommand): Invi
   switch (type) {
     case 'CreateInvitation': {
       const { now, ...created } = data;
-      if (created.expiresAt !== undefined && created.expiresAt <= now) return alreadyOver(now);
-      return [{ type: 'InvitationCreated', data: created }];
+      return checkExpiry(created.expiresAt, now) ?? [{ type: 'InvitationCreated', data: created }];
     }
     case 'ClaimInvitation': {
       const { now, ...claim } = data;
@@ -95,7 +94,9 @@ function decide(state: InvitationState, { type, data }: InvitationCommand): Invi
   }
 }
 
-function alreadyOver(now: string): Rejection {
+/** Refuses an expiry that is over before the invitation begins. */
+export function checkExpiry(expiresAt: string | undefined, now: string): Rejection | undefined {
+  if (expiresAt === undefined || expiresAt > now) return undefined;
   const message = 'expiresAt must be in the future.';
   return rejectFields([{ field: 'expiresAt', constraint: 'MINIMUM', message, now }]);
 }

@@ -68,6 +68,7 @@ export {
   email,
   type Fault,
   integer,
+  isObject,
   type JsonSchema,
   oneOf,
   phoneE164,

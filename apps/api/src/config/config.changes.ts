@@ -1,6 +1,6 @@
 import type { PlatformConfigChange } from '../../../../libs/domain/platforms/platform.events.ts';
 import { type FieldError, reject } from '../../../../libs/kernel/errors.ts';
-import { refuseFields } from '../../../../libs/runtime/http/index.ts';
+import { refuseFields, type Submitted } from '../../../../libs/runtime/http/index.ts';
 import { checkTarget } from '../../../../libs/runtime/webhooks/target.ts';
 import type { ApiSettings } from '../settings.ts';
 import type {
@@ -11,15 +11,13 @@ import type {
 } from './config.bodies.ts';
 
 /** What a request changes, after the checks that concern several fields. `501` for a fee in another currency than USD. */
-export function changesOf(body: PlatformConfigUpdateRequest, settings: ApiSettings): PlatformConfigChange {
+export function changesOf(
+  { valid, accept }: Submitted<PlatformConfigUpdateRequest>,
+  settings: ApiSettings,
+): PlatformConfigChange {
+  const body = accept(() => refuseFields(faultsOf(valid, settings)));
   const { umaDomain, webhookEndpoint, supportedCurrencies, feeConfigs, cardConfigs } = body;
   const { embeddedWalletConfig, cardTokenization2faConfig } = body;
-  const wrongTarget = webhookEndpoint === undefined ? undefined : checkTarget(webhookEndpoint, settings);
-  refuseFields([
-    ...(wrongTarget ? [{ field: 'webhookEndpoint', ...wrongTarget }] : []),
-    ...faultsOfCurrencies(supportedCurrencies ?? []),
-    ...faultsOfFees(feeConfigs ?? []),
-  ]);
   const foreign = feeConfigs?.find(({ sourceCurrency }) => sourceCurrency !== 'USD');
   if (foreign) {
     const { sourceCurrency } = foreign;
@@ -34,6 +32,18 @@ export function changesOf(body: PlatformConfigUpdateRequest, settings: ApiSettin
     ...(feeConfigs && { feeConfigs: feeConfigs.map(feeOf) }),
     ...(cardConfigs && { cardConfigs: capsOf(cardConfigs) }),
   };
+}
+
+function faultsOf(
+  { webhookEndpoint, supportedCurrencies, feeConfigs }: Partial<PlatformConfigUpdateRequest>,
+  settings: ApiSettings,
+): FieldError[] {
+  const wrongTarget = webhookEndpoint === undefined ? undefined : checkTarget(webhookEndpoint, settings);
+  return [
+    ...(wrongTarget ? [{ field: 'webhookEndpoint', ...wrongTarget }] : []),
+    ...faultsOfCurrencies(supportedCurrencies ?? []),
+    ...faultsOfFees(feeConfigs ?? []),
+  ];
 }
 
 function faultsOfCurrencies(currencies: readonly SupportedCurrencyRequest[]): FieldError[] {

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Inject, Patch } from '@nestjs/common';
+import { Controller, Get, Inject, Patch } from '@nestjs/common';
 import { type AccountState, account, OpenAccount } from '../../../../libs/domain/accounts/account.ts';
 import {
   ConfigurePlatform,
@@ -11,7 +11,7 @@ import { internalAccountType } from '../../../../libs/kernel/money.ts';
 import { type Caller, CurrentCaller } from '../../../../libs/runtime/caller.ts';
 import { Commands } from '../../../../libs/runtime/commands.ts';
 import { WritePath } from '../../../../libs/runtime/execute.ts';
-import { Operation } from '../../../../libs/runtime/http/index.ts';
+import { Operation, type Submitted, SubmittedBody } from '../../../../libs/runtime/http/index.ts';
 import { ReadModel } from '../../../../libs/runtime/read-model.ts';
 import { PlatformConfig, platformConfigView } from '../../../../projections/platform-config.view.ts';
 import { platforms } from '../../../../projections/platforms.ts';
@@ -53,7 +53,10 @@ export class ConfigController {
     errors: [501],
     permission: 'MANAGE',
   })
-  async change(@Body() body: PlatformConfigUpdateRequest, @CurrentCaller() caller: Caller) {
+  async change(
+    @SubmittedBody(PlatformConfigUpdateRequest) body: Submitted<PlatformConfigUpdateRequest>,
+    @CurrentCaller() caller: Caller,
+  ) {
     const tenantId = tenantIdOf(caller.tenant);
     const changes = changesOf(body, this.settings);
     await Promise.all((changes.supportedCurrencies ?? []).map((one) => this.openAccount(caller, one.currencyCode)));

@@ -1,10 +1,10 @@
-import { Body, Controller, Get, Inject, Post, Query, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import { Controller, Get, Inject, Post, Query, Res } from '@nestjs/common';
+import type { Response } from 'express';
 import { Type } from 'typebox';
 import type { AccountState } from '../../../../libs/domain/accounts/account.ts';
 import { parsePublicId } from '../../../../libs/kernel/ids.ts';
 import { type Caller, CurrentCaller } from '../../../../libs/runtime/caller.ts';
-import { Operation, PageOf } from '../../../../libs/runtime/http/index.ts';
+import { Operation, PageOf, type Submitted, SubmittedBody } from '../../../../libs/runtime/http/index.ts';
 import { ReadModel, type TenantQuery } from '../../../../libs/runtime/read-model.ts';
 import { InternalAccount, internalAccountView } from '../../../../projections/internal-account.view.ts';
 import { internalAccounts } from '../../../../projections/internal-accounts.ts';
@@ -81,12 +81,11 @@ export class InternalAccountsController {
     permission: 'MANAGE',
   })
   async create(
-    @Body() body: RuleAccountBody,
+    @SubmittedBody(RuleAccountBody) body: Submitted<RuleAccountBody>,
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ) {
-    const state = await this.ruleAccounts.create(caller, body, request.body);
+    const state = await this.ruleAccounts.create(caller, body);
     response.status(201); // what is remembered for the key is answered with 200
     return internalAccountView(state);
   }

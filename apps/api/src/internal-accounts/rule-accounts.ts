@@ -12,7 +12,7 @@ import type { Caller } from '../../../../libs/runtime/caller.ts';
 import { Commands } from '../../../../libs/runtime/commands.ts';
 import { Driver } from '../../../../libs/runtime/drive.ts';
 import { WritePath } from '../../../../libs/runtime/execute.ts';
-import { refuseFields } from '../../../../libs/runtime/http/index.ts';
+import { isObject, refuseFields, type Submitted } from '../../../../libs/runtime/http/index.ts';
 import { PROVIDERS, type Providers, providerOf } from '../../../shared/providers.ts';
 import { type AccountEnd, checkReadiness, endOf } from '../../../shared/quotes.facts.ts';
 import { CustomerFacts } from '../customers/customers.facts.ts';
@@ -39,8 +39,8 @@ export class RuleAccounts {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async create(caller: Caller, body: RuleAccountBody, raw: unknown): Promise<AccountState> {
-    refuseOthers(raw);
+  async create(caller: Caller, { given, accept }: Submitted<RuleAccountBody>): Promise<AccountState> {
+    const body = accept(() => refuseOthers(given));
     const { tenant, requestId: correlationId } = caller;
     const platform = await this.facts.platform(tenant);
     if (!platform.settings.allowRuleBasedAccounts) throw notEnabled;
@@ -113,8 +113,8 @@ function refuseOthers(raw: unknown): void {
   const errors: FieldError[] = [];
   for (const [path, known] of Object.entries(ruleAccountProperties)) {
     const parts = path === '' ? [] : path.split('.');
-    const at = parts.reduce((value, part) => (value as Record<string, unknown> | undefined)?.[part], raw) ?? {};
-    for (const name of Object.keys(at)) {
+    const at = parts.reduce((value, part) => (isObject(value) ? value[part] : undefined), raw);
+    for (const name of Object.keys(isObject(at) ? at : {})) {
       if (known.includes(name)) continue;
       const field = [...parts, name].join('.');
       errors.push({ field, constraint: 'UNKNOWN_FIELD', message: `${field} is not a field of this request.` });

@@ -8,7 +8,7 @@ import {
 import { tenantIdOf } from '../../../../libs/domain/platforms/platform.ts';
 import { type Caller, CurrentCaller } from '../../../../libs/runtime/caller.ts';
 import { Commands } from '../../../../libs/runtime/commands.ts';
-import { Operation } from '../../../../libs/runtime/http/index.ts';
+import { Operation, type Submitted, SubmittedBody } from '../../../../libs/runtime/http/index.ts';
 import { invitationView, UmaInvitation } from '../../../../projections/invitation.view.ts';
 import { InvitationCodes } from './invitation-codes.ts';
 import { UmaInvitationClaimRequest, UmaInvitationCreateRequest } from './invitations.bodies.ts';
@@ -34,9 +34,12 @@ export class InvitationsController {
     permission: 'MANAGE',
     sealed: true,
   })
-  async create(@Body() body: UmaInvitationCreateRequest, @CurrentCaller() caller: Caller) {
+  async create(
+    @SubmittedBody(UmaInvitationCreateRequest) body: Submitted<UmaInvitationCreateRequest>,
+    @CurrentCaller() caller: Caller,
+  ) {
     const now = this.facts.now(caller.tenant);
-    const data = await this.facts.ofInviter(caller.tenant, body, this.codes.codeFor(caller));
+    const data = await this.facts.ofInviter(caller.tenant, body, this.codes.codeFor(caller), now);
     return this.commands.answer(caller, new CreateInvitation({ ...data, now }), viewAt(now));
   }
 
@@ -58,7 +61,7 @@ export class InvitationsController {
   @Operation({
     summary: 'Claim an invitation',
     description:
-      'Any platform may that has the code, for one of its customers. The platform of the inviter is told by webhook.',
+      'Any platform may that has the code: for one of its customers, or for somebody whose UMA address is no customer’s here. The platform of the inviter is told by webhook.',
     tag,
     success: { 200: UmaInvitation },
     errors: [404],

@@ -1,12 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { InvitationCreatedData } from '../../../../libs/domain/invitations/invitation.events.ts';
-import { type InvitationState, invitation } from '../../../../libs/domain/invitations/invitation.ts';
+import { checkExpiry, type InvitationState, invitation } from '../../../../libs/domain/invitations/invitation.ts';
 import { type PlatformState, platform, tenantIdOf, tenantOf } from '../../../../libs/domain/platforms/platform.ts';
 import { timestamp } from '../../../../libs/kernel/clock.ts';
-import { reject } from '../../../../libs/kernel/errors.ts';
+import { type Rejection, reject } from '../../../../libs/kernel/errors.ts';
 import type { Tenant } from '../../../../libs/kernel/messages.ts';
 import { ClaimIds } from '../../../../libs/runtime/claims.ts';
 import { WritePath } from '../../../../libs/runtime/execute.ts';
+import type { Submitted } from '../../../../libs/runtime/http/index.ts';
 import { PlatformClock } from '../../../../libs/runtime/platform-clock.ts';
 import { ownerOfAddress } from '../../../shared/uma-receivers.ts';
 import { readAddress } from '../receivers/receivers.ts';
@@ -50,7 +51,16 @@ export class InvitationFacts {
   }
 
   /** What a new invitation says of its inviter, who has to be a customer of the caller's platform. */
-  async ofInviter(tenant: Tenant, body: UmaInvitationCreateRequest, code: string): Promise<InvitationCreatedData> {
+  async ofInviter(
+    tenant: Tenant,
+    { valid, accept }: Submitted<UmaInvitationCreateRequest>,
+    code: string,
+    now: string,
+  ): Promise<InvitationCreatedData> {
+    const body = accept(
+      () => valid.inviterUma !== undefined && readAddress(valid.inviterUma, 'inviterUma'),
+      () => orThrow(checkExpiry(valid.expiresAt, now)),
+    );
     const tenantId = tenantIdOf(tenant);
     const { umaDomain, supportedCurrencies, settings } = (await this.writePath.state<PlatformState>(platform, tenantId))
       .state;
@@ -90,6 +100,10 @@ export class InvitationFacts {
   now(tenant: Tenant): string {
     return timestamp(this.clock.nowMs(tenant));
   }
+}
+
+function orThrow(refusal: Rejection | undefined): void {
+  if (refusal) throw refusal;
 }
 
 function notACustomer(field: string, message: string) {

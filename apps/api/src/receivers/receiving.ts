@@ -13,6 +13,7 @@ import type { Caller } from '../../../../libs/runtime/caller.ts';
 import { ClaimIds } from '../../../../libs/runtime/claims.ts';
 import { Commands } from '../../../../libs/runtime/commands.ts';
 import { WritePath } from '../../../../libs/runtime/execute.ts';
+import type { Submitted } from '../../../../libs/runtime/http/index.ts';
 import { ReadModel } from '../../../../libs/runtime/read-model.ts';
 import { asTransaction, payments } from '../../../../projections/payments.ts';
 import { type TransactionView, transactionView } from '../../../../projections/transaction.view.ts';
@@ -34,8 +35,13 @@ export class Receiving {
   ) {}
 
   /** A payment from somebody elsewhere (spec, `POST /sandbox/uma/receive`). */
-  async announce(caller: Caller, body: SandboxUmaReceiveBody): Promise<TransactionView> {
+  async announce(caller: Caller, { given, valid, accept }: Submitted<SandboxUmaReceiveBody>): Promise<TransactionView> {
     const { tenant } = caller;
+    const body = accept(
+      () => checkAddress(valid, 'senderUmaAddress'),
+      () => checkAddress(valid, 'receiverUmaAddress'),
+      () => checkOneReceiver(given),
+    );
     const sender = readAddress(body.senderUmaAddress, 'senderUmaAddress');
     const owner = await this.owner(tenant, body);
     if (sender === owner.umaAddress) throw reject('SELF_PAYMENT');
@@ -91,11 +97,6 @@ export class Receiving {
     tenant: Tenant,
     { receiverUmaAddress, customerId }: SandboxUmaReceiveBody,
   ): Promise<CustomerState> {
-    if ((customerId === undefined) === (receiverUmaAddress === undefined)) {
-      const message = 'Give one of receiverUmaAddress and customerId.';
-      const constraint = customerId ? ('CONFLICT' as const) : ('REQUIRED' as const);
-      throw rejectFields([{ field: 'receiverUmaAddress', constraint, message }]);
-    }
     if (receiverUmaAddress !== undefined) {
       const address = readAddress(receiverUmaAddress, 'receiverUmaAddress');
       const owner = await ownerOfAddress(this.writePath, this.claimIds, tenant.environment, address);
@@ -106,6 +107,18 @@ export class Receiving {
     if (state.tenantId !== tenantIdOf(tenant) || !isKnown(state) || isDeleted(state)) throw reject('USER_NOT_FOUND');
     return state;
   }
+}
+
+function checkAddress(body: Partial<SandboxUmaReceiveBody>, field: 'senderUmaAddress' | 'receiverUmaAddress'): void {
+  const text = body[field];
+  if (text !== undefined) readAddress(text, field);
+}
+
+function checkOneReceiver({ customerId, receiverUmaAddress }: Readonly<Record<string, unknown>>): void {
+  if ((customerId === undefined) !== (receiverUmaAddress === undefined)) return;
+  const message = 'Give one of receiverUmaAddress and customerId.';
+  const constraint = customerId === undefined ? 'REQUIRED' : 'CONFLICT';
+  throw rejectFields([{ field: 'receiverUmaAddress', constraint, message }]);
 }
 
 /** The configuration of a currency that the customer takes in that amount. */

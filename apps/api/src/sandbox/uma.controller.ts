@@ -1,6 +1,6 @@
-import { Body, Controller, Inject, Post } from '@nestjs/common';
+import { Controller, Inject, Post } from '@nestjs/common';
 import { type Caller, CurrentCaller } from '../../../../libs/runtime/caller.ts';
-import { Operation } from '../../../../libs/runtime/http/index.ts';
+import { Operation, type Submitted, SubmittedBody } from '../../../../libs/runtime/http/index.ts';
 import { IncomingTransaction } from '../../../../projections/transaction.view.ts';
 import { Receiving } from '../receivers/receiving.ts';
 import { SandboxUmaReceiveBody } from './uma.bodies.ts';
@@ -23,7 +23,10 @@ export class SandboxUmaController {
     permission: 'TRANSACT',
     sandboxOnly: true,
   })
-  receive(@Body() body: SandboxUmaReceiveBody, @CurrentCaller() caller: Caller) {
+  receive(
+    @SubmittedBody(SandboxUmaReceiveBody) body: Submitted<SandboxUmaReceiveBody>,
+    @CurrentCaller() caller: Caller,
+  ) {
     return this.receiving.announce(caller, body);
   }
 }
