@@ -182,6 +182,20 @@ describe('what is wrong with a request is told field by field, and nothing is ad
       { currency: 'ILS', accountInfo: { ...accountExamples.ILS_ACCOUNT, bankName: 'Bank' } },
       ['accountInfo.bankName ENUM'],
     ],
+    [
+      'the same with more that is wrong',
+      {
+        currency: 'ILS',
+        ownershipType: 'MINE',
+        accountInfo: { ...accountExamples.ILS_ACCOUNT, bankName: 'Bank', iban: 'x', beneficiary: undefined },
+      },
+      [
+        'ownershipType ENUM',
+        'accountInfo.bankName ENUM',
+        'accountInfo.iban PATTERN',
+        'accountInfo.beneficiary REQUIRED',
+      ],
+    ],
   ])('%s', async (_, body, fields) => {
     const before = await total();
     const answer = await add(body);

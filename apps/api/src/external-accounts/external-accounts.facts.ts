@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type CustomerState, customer, isDeleted, isKnown } from '../../../../libs/domain/customers/customer.ts';
 import {
+  type AccountCheckContext,
   checkAccountInfo,
   knownAccountInfo,
   travelRuleErrors,
@@ -26,7 +27,6 @@ import { parsePublicId } from '../../../../libs/kernel/ids.ts';
 import type { Tenant } from '../../../../libs/kernel/messages.ts';
 import type { NameCheckResult } from '../../../../libs/providers/name-check.port.ts';
 import { WritePath } from '../../../../libs/runtime/execute.ts';
-import { refuseFields } from '../../../../libs/runtime/http/index.ts';
 import type { ExternalAccountRowState } from '../../../../projections/external-account.view.ts';
 import { PROVIDERS, type Providers, providerOf } from '../../../shared/providers.ts';
 
@@ -68,11 +68,24 @@ export class ExternalAccountFacts {
     return hasCounterpartyRequirements(state) ? travelRuleErrors(given.accountInfo, given.ownershipType) : [];
   }
 
-  /** The account as it is stored, after the checks that depend on the environment. */
-  async accountInfo(tenant: Tenant, input: AccountInfo, currency: string): Promise<AccountInfo> {
-    const known = await providerOf(this.providers, 'institutions', tenant).list({ currency });
+  /** What is wrong with an account in the caller's environment, beyond what would be in any. */
+  async environmentErrors(
+    tenant: Tenant,
+    { accountInfo, currency }: { accountInfo?: unknown; currency?: unknown },
+  ): Promise<FieldError[]> {
+    const sandbox = tenant.environment === 'sandbox';
+    const institutions = this.providers.institutions(tenant.environment);
+    if (institutions instanceof Rejection) return []; // there is no such environment: `accountInfo`
+    const known = await institutions.list({ currency: String(currency) });
     const bankNames = known.map(({ bankName }) => bankName);
-    refuseFields(checkAccountInfo(input, currency, { sandbox: tenant.environment === 'sandbox', bankNames }));
+    const check = (context: AccountCheckContext) => checkAccountInfo(accountInfo, String(currency), context);
+    const told = new Set(check({ sandbox: true }).map(({ field }) => field));
+    return check({ sandbox, bankNames }).filter(({ field }) => !told.has(field));
+  }
+
+  /** The account as it is stored; 501 where an environment has nobody who knows its institutions. */
+  accountInfo(tenant: Tenant, input: AccountInfo): AccountInfo {
+    providerOf(this.providers, 'institutions', tenant);
     return knownAccountInfo(input);
   }
 

@@ -65,11 +65,14 @@ export class ExternalAccounts {
   /** Adds an account: its claim first, then the account, then what makes it the default if it is to be that. */
   async add(caller: Caller, { given, accept }: Submitted<ExternalAccountCreateRequest>) {
     const { tenant } = caller;
-    const travelRule = await this.facts.travelRuleErrors(tenant, given);
-    const body = accept(() => refuseFields(travelRule));
+    const errors = [
+      ...(await this.facts.travelRuleErrors(tenant, given)),
+      ...(await this.facts.environmentErrors(tenant, given)),
+    ];
+    const body = accept(() => refuseFields(errors));
     const { currency, ownershipType } = body;
     const customerId = body.customerId === undefined ? undefined : await this.facts.customerId(tenant, body.customerId);
-    const accountInfo = await this.facts.accountInfo(tenant, body.accountInfo, currency);
+    const accountInfo = this.facts.accountInfo(tenant, body.accountInfo);
     const { status, verifiedFullName } = await this.facts.nameCheck(tenant, accountInfo, currency);
     const platformAccountId = body.platformAccountId ?? (body.accountInfo.platformAccountId as string | undefined);
     const externalAccountId = caller.newId('external account');
