@@ -128,6 +128,18 @@ describe('changing a customer', () => {
     expect((await patch(other.id, { umaAddress: one.umaAddress }).expect(200)).body.umaAddress).toBe(one.umaAddress);
   });
 
+  test('the UMA address that the customer has is no change, also when the platform has moved to another domain', async () => {
+    const { api } = await platform.another();
+    const { body: one } = await api('post', '/customers').send({ customerType: 'INDIVIDUAL' }).expect(201);
+    await api('patch', '/config').send({ umaDomain: 'moved.example' }).expect(200);
+    const change = { umaAddress: one.umaAddress.toUpperCase(), fullName: 'Amina Diallo' };
+    const { body } = await api('patch', `/customers/${one.id}`).send(change).expect(200);
+    expect([body.umaAddress, body.fullName]).toEqual([one.umaAddress, 'Amina Diallo']);
+    const elsewhere = { umaAddress: one.umaAddress.replace('$', '$next') };
+    const refused = await api('patch', `/customers/${one.id}`).send(elsewhere).expect(400);
+    expect(errorsOf(refused.body)).toEqual(['umaAddress FORMAT']);
+  });
+
   test('everything that is wrong is told at once, and nothing changes', async () => {
     const one = await create();
     const { body } = await patch(one.id, {

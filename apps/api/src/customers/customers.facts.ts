@@ -109,8 +109,9 @@ export function supportedCurrencies(
 
 const notSupported = (index: number) => `currencies.${index} must be a currency that the platform supports.`;
 
-/** The UMA address as it is stored; `400 INVALID_UMA_ADDRESS` where it breaks the rules. */
-export function readUmaAddress(text: string, { umaDomain }: PlatformState): string {
+/** The UMA address as it is stored; `400 INVALID_UMA_ADDRESS` where it breaks the rules, unless it is the one that the customer has. */
+export function readUmaAddress(text: string, { umaDomain }: PlatformState, own?: string): string {
+  if (text.toLowerCase() === own) return own;
   const address = umaAddressOf(text, umaDomain);
   if (address instanceof Rejection) throw address;
   return address;
@@ -133,9 +134,10 @@ export function readConsent(consent: EndUserTermsConsent | undefined) {
 export const checksBy = (
   platform: PlatformState,
   body: Partial<CustomerCreation | CustomerChange>,
+  ownUmaAddress?: string,
 ): (() => unknown)[] => [
   () => supportedCurrencies(platform, body.currencies ?? []),
-  () => body.umaAddress !== undefined && readUmaAddress(body.umaAddress, platform),
+  () => body.umaAddress !== undefined && readUmaAddress(body.umaAddress, platform, ownUmaAddress),
   () => readConsent(body.endUserTermsConsent),
 ];
 

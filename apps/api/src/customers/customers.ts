@@ -97,8 +97,9 @@ export class Customers {
     if (isDeleted(before)) throw reject('CUSTOMER_DELETED');
     const platform = await this.facts.platform(tenant);
     const { valid, accept } = changeOf(before.customerType, change);
-    const body = accept(() => checkChange(before, valid), ...checksBy(platform, valid));
-    const umaAddress = body.umaAddress === undefined ? undefined : readUmaAddress(body.umaAddress, platform);
+    const body = accept(() => checkChange(before, valid), ...checksBy(platform, valid, before.umaAddress));
+    const umaAddress =
+      body.umaAddress === undefined ? undefined : readUmaAddress(body.umaAddress, platform, before.umaAddress);
     const currencies = body.currencies && supportedCurrencies(platform, body.currencies);
     const changes = {
       customerId,
