@@ -8,7 +8,11 @@ const text = (maxLength: number, more: object = {}) => Type.Optional(Type.String
 const amount = (description?: string) =>
   Type.Integer({ format: 'int64', minimum: 0, ...(description && { description }) });
 
-const CustomerInfoFieldName = Type.Enum([...customerInfoFieldNames], { $id: 'CustomerInfoFieldName', type: 'string' });
+/** What may have to be known of a person or a business. */
+export const CustomerInfoFieldName = Type.Enum([...customerInfoFieldNames], {
+  $id: 'CustomerInfoFieldName',
+  type: 'string',
+});
 
 export const PlatformCurrencyConfig = Type.Object(
   {

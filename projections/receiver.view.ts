@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { Currency } from './currency.view.ts';
 import { ExchangeRateNumber } from './payment-source.view.ts';
+import { CustomerInfoFieldName } from './platform-config.view.ts';
 
 const amount = (description: string) => Type.Integer({ format: 'int64', exclusiveMinimum: 0, description });
 
@@ -15,7 +16,7 @@ export const CurrencyPreference = Type.Object(
 );
 
 export const RequiredPayerField = Type.Object(
-  { name: Type.String({ examples: ['FULL_NAME'] }), mandatory: Type.Boolean() },
+  { name: CustomerInfoFieldName, mandatory: Type.Boolean() },
   { $id: 'RequiredPayerField', description: 'To be told in `senderCustomerInfo` of the quote.' },
 );
 
