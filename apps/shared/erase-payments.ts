@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { EraseSender } from '../../libs/domain/incoming-payments/incoming-payment.commands.ts';
 import { incomingPayment } from '../../libs/domain/incoming-payments/incoming-payment.ts';
+import { paymentTexts } from '../../libs/domain/payments/payment.events.ts';
 import { EraseReceiver, payment } from '../../libs/domain/payments/payment.ts';
 import type { AnyDecider } from '../../libs/kernel/decider.ts';
 import { fromJson } from '../../libs/kernel/json.ts';
@@ -65,4 +66,29 @@ export async function paymentsOf(
     [customerId, platform, environment],
   );
   return rows.map(({ id }) => id);
+}
+
+/** What rows of payments hold in clear of the people who pay and are paid. */
+const textsOfPayments = [
+  ...paymentTexts,
+  'fundingSender',
+  'senderUmaAddress',
+  'receiverUmaAddress',
+  'receiverCustomerInfo',
+  'rejectionReason',
+];
+
+/**
+ * The texts in the row of a payment that the log does not tell any more, now that a key is gone. What it tells of the other side, under that
+ * one's own key, stays: a row made anew would have it.
+ */
+export async function textsGone(
+  { writePath }: Pick<Engine, 'writePath'>,
+  id: string,
+  state: Record<string, unknown>,
+): Promise<string[]> {
+  const present = textsOfPayments.filter((field) => Object.hasOwn(state, field));
+  if (present.length === 0) return [];
+  const told = await writePath.state<object>(state.origin ? incomingPayment : payment, id);
+  return present.filter((field) => (told.state as Record<string, unknown>)[field] === undefined);
 }

@@ -47,19 +47,24 @@ export async function idsWhere(
   return found.slice(0, limit);
 }
 
-/** Takes these fields out of the states of the customer's rows; answers how many rows had any. A row that is written meanwhile is read again. */
+/**
+ * Takes fields out of the states of the customer's rows: those that `fieldsOf` names for a row. Answers how many rows had any. A row that is
+ * written meanwhile is read again.
+ */
 export async function blankFields(
   engine: Pick<Engine, 'pool'>,
   held: Held,
-  fields: readonly string[],
+  fieldsOf: (id: string, state: Record<string, unknown>) => Promise<readonly string[]>,
 ): Promise<number> {
   let blanked = 0;
   for await (const ids of batches(engine, held)) {
     for (;;) {
-      const edited = (await read(engine, held, ids)).flatMap((row) => {
-        const blank = without(row.state, fields);
-        return blank === undefined ? [] : [{ ...row, blank }];
-      });
+      const edited: (StateRow & { blank: string })[] = [];
+      for (const row of await read(engine, held, ids)) {
+        const state = JSON.parse(row.state) as Record<string, unknown>;
+        const blank = without(state, await fieldsOf(row.id, state));
+        if (blank !== undefined) edited.push({ ...row, blank });
+      }
       if (edited.length === 0) break;
       const { rowCount } = await engine.pool.query(
         `UPDATE ${held.table.name} held SET state = edited.blank
@@ -74,8 +79,7 @@ export async function blankFields(
 }
 
 /** The state without the fields; undefined when it has none of them. */
-function without(text: string, fields: readonly string[]): string | undefined {
-  const state = JSON.parse(text) as Record<string, unknown>;
+function without(state: Record<string, unknown>, fields: readonly string[]): string | undefined {
   const present = fields.filter((field) => Object.hasOwn(state, field));
   if (present.length === 0) return undefined;
   for (const field of present) delete state[field];

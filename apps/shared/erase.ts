@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sweepTexts } from '../../libs/domain/accounts/account.events.ts';
 import { type CustomerState, customer, ErasePerson, isKnown } from '../../libs/domain/customers/customer.ts';
-import { paymentTexts } from '../../libs/domain/payments/payment.events.ts';
 import { tenantIdOf } from '../../libs/domain/platforms/platform.ts';
 import { reject } from '../../libs/kernel/errors.ts';
 import { publicId } from '../../libs/kernel/ids.ts';
@@ -12,7 +11,7 @@ import { payments } from '../../projections/payments.ts';
 import { sweeps } from '../../projections/sweeps.ts';
 import type { Engine } from './engine.ts';
 import { eraseFromInvitations } from './erase-invitations.ts';
-import { eraseFromPaymentsOfOthers, paymentsOf, streamsOfPayments } from './erase-payments.ts';
+import { eraseFromPaymentsOfOthers, paymentsOf, streamsOfPayments, textsGone } from './erase-payments.ts';
 import { blankFields, idsWhere } from './erase-states.ts';
 import { eraseWebhooks } from './erase-webhooks.ts';
 import { withoutRebuild } from './rebuild-lock.ts';
@@ -37,15 +36,6 @@ const PATIENCE_MS = 30_000;
 
 /** Phases of payments that go on no more. */
 const ended = ['DONE', 'EXPIRED', 'REFUSED'];
-
-/** What rows of payments hold in clear of the people who pay and are paid. */
-const textsOfPayments = [
-  ...paymentTexts,
-  'senderUmaAddress',
-  'receiverUmaAddress',
-  'receiverCustomerInfo',
-  'rejectionReason',
-];
 
 /**
  * Erases the personal data of a deleted customer for good: records `PersonErased`, destroys the key, waits until the read models have
@@ -146,7 +136,9 @@ async function purge(
     mention: publicId('Customer', customerId),
     resources: erased.resources,
   });
-  const texts = await blankFields(engine, { table: payments, tenant, customerId }, textsOfPayments);
-  await blankFields(engine, { table: internalAccounts, tenant, customerId }, sweepTexts);
+  const texts = await blankFields(engine, { table: payments, tenant, customerId }, (id, state) =>
+    textsGone(engine, id, state),
+  );
+  await blankFields(engine, { table: internalAccounts, tenant, customerId }, async () => sweepTexts);
   return { payments: texts, answers: answers.rowCount ?? 0, webhooks };
 }

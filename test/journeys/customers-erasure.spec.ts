@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
+import { verify } from '../../apps/ops/src/verify.ts';
 import { rebuild } from '../../apps/projector/src/rebuild.ts';
 import { eraseCustomer } from '../../apps/shared/erase.ts';
 import { tryRebuildLock } from '../../apps/shared/rebuild-lock.ts';
@@ -112,6 +113,33 @@ describe('erasing a person', () => {
     expect(listed.body.data.map((one: { id: string }) => one.id)).toContain(id);
     const transactions = await platform.api('get', `/transactions?customerId=${id}`).expect(200);
     expect(transactions.body.totalCount).toBeGreaterThan(0);
+  });
+
+  test('leaves nothing of who sent money to the person either, and rows as they are when made anew', async () => {
+    const id = await zebediah();
+    const [usd, own] = [
+      `InternalAccount:${customerAccountId(uuidOf(id), 'USD')}`,
+      (await platform.api('get', '/platform/internal-accounts?currency=USD').expect(200)).body.data[0].id,
+    ];
+    const quote = (source: object, accountId: string, more: object = {}) => ({
+      source,
+      destination: { destinationType: 'ACCOUNT', accountId },
+      lockedCurrencySide: 'SENDING',
+      lockedCurrencyAmount: 500,
+      ...more,
+    });
+    const realtime = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: id };
+    const { body: awaited } = await platform.api('post', '/quotes').send(quote(realtime, usd)).expect(201);
+    const sent = await platform.api('post', '/sandbox/send').send({ quoteId: awaited.id, currencyCode: 'USD' });
+    expect(sent.body.source).toMatchObject({ accountHolderName: 'Sandbox Sender' });
+    const all = quote({ sourceType: 'ACCOUNT', accountId: usd }, own, { immediatelyExecute: true });
+    await platform.api('post', '/quotes').send(all).expect(201);
+    await platform.api('delete', `/customers/${id}`).expect(200);
+    expect(await traces(platform, /Sandbox Sender/)).not.toEqual({});
+
+    expect(await erase(id)).toMatchObject({ payments: 1 });
+    expect(await traces(platform, /Sandbox Sender/)).toEqual({});
+    expect((await verify(platform.engine, projections)).findings).toEqual([]);
   });
 
   test('takes away what was filled ahead of a rebuild, and does not begin while one runs', async () => {
