@@ -1,3 +1,5 @@
+import { Lease, LeaseLost } from '../../libs/adapters/postgres/lease.ts';
+import { checkpointsOf } from '../../libs/adapters/postgres/live-checkpoints.ts';
 import type { Tenant } from '../../libs/kernel/messages.ts';
 import type { AnyProjection } from '../../libs/kernel/projection.ts';
 import type { Engine } from './engine.ts';
@@ -45,6 +47,27 @@ export async function idsWhere(
     if (found.length >= limit) break;
   }
   return found.slice(0, limit);
+}
+
+/**
+ * Changes rows of a platform while no projector can: one that knows them would write them back as they were. It reads them anew when it
+ * goes on.
+ */
+export async function whileNobodyProjects<T>(
+  { pool, partitions }: Pick<Engine, 'pool' | 'partitions'>,
+  tenant: Tenant,
+  work: () => Promise<T>,
+): Promise<T> {
+  const name = checkpointsOf(partitions)[partitions.partitionOf(tenant.platform)]!;
+  const lease = new Lease(pool, name, { role: 'erase' });
+  await lease.seize();
+  try {
+    const done = await work();
+    if (lease.token === undefined) throw new LeaseLost(name); // the erasure has to be repeated
+    return done;
+  } finally {
+    await lease.release();
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sweepTexts } from '../../libs/domain/accounts/account.events.ts';
 import { type CustomerState, customer, ErasePerson, isKnown } from '../../libs/domain/customers/customer.ts';
+import { isOver } from '../../libs/domain/payments/payment.state.ts';
 import { tenantIdOf } from '../../libs/domain/platforms/platform.ts';
 import { reject } from '../../libs/kernel/errors.ts';
 import { publicId } from '../../libs/kernel/ids.ts';
@@ -12,7 +13,7 @@ import { sweeps } from '../../projections/sweeps.ts';
 import type { Engine } from './engine.ts';
 import { eraseFromInvitations } from './erase-invitations.ts';
 import { eraseFromPaymentsOfOthers, paymentsOf, streamsOfPayments, textsGone } from './erase-payments.ts';
-import { blankFields, idsWhere } from './erase-states.ts';
+import { blankFields, idsWhere, whileNobodyProjects } from './erase-states.ts';
 import { eraseWebhooks } from './erase-webhooks.ts';
 import { withoutRebuild } from './rebuild-lock.ts';
 
@@ -33,9 +34,6 @@ export interface Erasure {
 }
 
 const PATIENCE_MS = 30_000;
-
-/** Phases of payments that go on no more. */
-const ended = ['DONE', 'EXPIRED', 'REFUSED'];
 
 /**
  * Erases the personal data of a deleted customer for good: records `PersonErased`, destroys the key, waits until the read models have
@@ -94,7 +92,7 @@ async function erase(engine: Engine, tenant: Tenant, customerId: string): Promis
 /** A payment that goes on would be announced, and its row written, with what is to go. */
 async function refuseWhileMoneyMoves(engine: Engine, tenant: Tenant, customerId: string): Promise<void> {
   const held = { table: payments, tenant, customerId };
-  const ids = await idsWhere(engine, held, ({ phase }) => !ended.includes(String(phase)), 10);
+  const ids = await idsWhere(engine, held, ({ phase }) => !isOver(String(phase)), 10);
   if (ids.length === 0) return;
   const transactions = ids.map((id) => publicId('Transaction', id));
   throw reject('CONFLICT', { reason: 'PAYMENTS_UNDER_WAY', transactions }, 'Payments of the customer are under way.');
@@ -136,9 +134,9 @@ async function purge(
     mention: publicId('Customer', customerId),
     resources: erased.resources,
   });
-  const texts = await blankFields(engine, { table: payments, tenant, customerId }, (id, state) =>
-    textsGone(engine, id, state),
-  );
-  await blankFields(engine, { table: internalAccounts, tenant, customerId }, async () => sweepTexts);
+  const texts = await whileNobodyProjects(engine, tenant, async () => {
+    await blankFields(engine, { table: internalAccounts, tenant, customerId }, async () => sweepTexts);
+    return blankFields(engine, { table: payments, tenant, customerId }, (id, row) => textsGone(engine, id, row));
+  });
   return { payments: texts, answers: answers.rowCount ?? 0, webhooks };
 }

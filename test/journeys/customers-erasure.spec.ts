@@ -6,6 +6,7 @@ import { rebuild } from '../../apps/projector/src/rebuild.ts';
 import { eraseCustomer } from '../../apps/shared/erase.ts';
 import { tryRebuildLock } from '../../apps/shared/rebuild-lock.ts';
 import { customerAccountId } from '../../libs/domain/customers/customer.process.ts';
+import { customer, ErasePerson } from '../../libs/domain/customers/customer.ts';
 import { ConfigurePlatform, platform as platformDecider, tenantIdOf } from '../../libs/domain/platforms/platform.ts';
 import { projections } from '../../projections/index.ts';
 import { startTestPlatform, type TestPlatform } from '../platform.ts';
@@ -168,6 +169,34 @@ describe('erasing a person', () => {
     expect(await erase(id)).toMatchObject({ answers: 0, webhooks: 0, payments: 0 });
     expect(await platform.engine.store.head()).toBe(before);
     await platform.api('delete', `/customers/${id}`).expect(410);
+  });
+
+  test('is healed by repeating it, also where the projector has come to know rows since it was interrupted', async () => {
+    const id = await zebediah();
+    await payRent(id);
+    await platform.api('delete', `/customers/${id}`).expect(200);
+    const { writePath } = platform.engine;
+    const command = new ErasePerson({ customerId: uuidOf(id), externalAccountIds: [] });
+    const envelope = { commandId: randomUUID(), correlationId: randomUUID(), actor: 'test', tenant: platform.tenant };
+    await writePath.execute(customer, command, envelope);
+    const { body } = await platform.api('get', `/transactions?customerId=${id}&type=OUTGOING`).expect(200);
+    const [{ id: rent, description }] = body.data;
+    expect(description).toBe('Rent for the flat');
+    const confirm = async () => {
+      await platform
+        .api('post', `/transactions/${rent}/confirm`)
+        .set('Idempotency-Key', randomUUID())
+        .send({})
+        .expect(200);
+      return (await platform.api('get', `/transactions/${rent}`).expect(200)).body;
+    };
+    const before = await confirm();
+
+    expect(await erase(id)).toMatchObject({ payments: 1 });
+    const after = await confirm();
+    expect(after.receiptDeliveryConfirmedAt > before.receiptDeliveryConfirmedAt).toBe(true);
+    expect(after).not.toHaveProperty('description');
+    expect(await traces(platform, /ent for the flat/)).toEqual({});
   });
 
   test('reads rows that PostgreSQL cannot: NUL and lone surrogates in what was stored of a payment', async () => {

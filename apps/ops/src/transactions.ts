@@ -7,13 +7,10 @@ import { incomingPayment } from '../../../libs/domain/incoming-payments/incoming
 import type { PaymentEvent } from '../../../libs/domain/payments/payment.events.ts';
 import { paymentEventTypes } from '../../../libs/domain/payments/payment.events.ts';
 import { isForPlatform } from '../../../libs/domain/payments/payment.legs.ts';
-import { isBroughtIn, type PaymentState } from '../../../libs/domain/payments/payment.state.ts';
+import { isBroughtIn, isOver, type PaymentState } from '../../../libs/domain/payments/payment.state.ts';
 import { payment } from '../../../libs/domain/payments/payment.ts';
 import type { RecordedEvent } from '../../../libs/kernel/messages.ts';
 import { movements } from '../../../projections/journal.ts';
-
-/** Phases in which a payment has nothing on its way. */
-const AT_REST = new Set<string>(['DONE', 'EXPIRED', 'REFUSED']);
 
 const isPaymentEvent = new Set<string>(paymentEventTypes);
 const isIncomingEvent = new Set<string>(incomingPaymentEventTypes);
@@ -69,16 +66,16 @@ export class Transactions {
     if (isIncoming) one.incoming = evolved(one.incoming, event);
     if (event.type === 'PlatformFeeReversed' && moved.length > 0) one.isFeeCovered = true;
     const { phase } = one.incoming ?? one.state;
-    const isOver = AT_REST.has(phase) && difference(one) === undefined;
+    const isDone = isOver(phase) && difference(one) === undefined;
     // The receipt of a deposit, which has no stream of its own otherwise, may be confirmed.
     const isOnlyConfirmed = phase === 'NONE' && one.net.size === 0;
-    if (isOver || isOnlyConfirmed) this.tracked.delete(paymentId);
+    if (isDone || isOnlyConfirmed) this.tracked.delete(paymentId);
   }
 
   /** True while a payment may have money reserved or on its way. */
   isUnderWay(paymentId: string): boolean {
     const one = this.tracked.get(paymentId);
-    return one !== undefined && one.state.phase !== 'NONE' && !AT_REST.has(one.state.phase);
+    return one !== undefined && one.state.phase !== 'NONE' && !isOver(one.state.phase);
   }
 
   /** Those that are wrong, once all events were taken. */
@@ -88,7 +85,7 @@ export class Transactions {
       const state = one.incoming ?? one.state;
       if (state.phase === 'NONE') {
         yield { paymentId, position, message: 'moves money, but there is no such transaction under way' };
-      } else if (AT_REST.has(state.phase)) {
+      } else if (isOver(state.phase)) {
         yield { paymentId, position, message: `${state.status}, but ${difference(one)}` };
       }
     }

@@ -126,7 +126,6 @@ export class Partition {
       await this.write(client, batch, events);
       await client.query('COMMIT');
       batch.keep();
-      if (events.some(({ type }) => type === 'PersonErased')) this.cache.clear(); // rows are blanked in the tables next
       this.position = position;
     } catch (error) {
       this.forget();

@@ -27,6 +27,11 @@ export type PaymentPhase =
   | 'EXPIRED'
   | 'REFUSED';
 
+const over: ReadonlySet<string> = new Set<PaymentPhase>(['DONE', 'EXPIRED', 'REFUSED']);
+
+/** A payment in that phase goes on no more, also an incoming one: it has nothing on its way. */
+export const isOver = (phase: string): boolean => over.has(phase);
+
 /** Public status of the transaction; the quote shows the same (spec, quotes; facts §3). */
 export type PaymentStatus = 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'EXPIRED';
 
