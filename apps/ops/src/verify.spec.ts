@@ -49,7 +49,7 @@ const verified = (batchSize = 5_000) => verify(platform.engine, projections, { b
 
 /** Does something to the database, verifies, and undoes it. */
 async function tampered(statement: string | readonly string[], values: unknown[] = []) {
-  const saved = ['events', 'checkpoints', 'log_head', ...projections.map(({ name }) => name)];
+  const saved = ['events', 'checkpoints', 'log_head', 'timers', ...projections.map(({ name }) => name)];
   for (const table of saved) await sql(`CREATE TABLE ${table}_saved AS TABLE ${table}`);
   try {
     for (const one of [statement].flat()) await sql(one, values);
@@ -347,6 +347,19 @@ describe('verify', () => {
     const found = await verified();
     await sql('DELETE FROM projection_skips');
     expect(found).toMatchObject({ skipped: 1, failures: { 'read models': 1, events: 0 } });
+  });
+
+  test('finds a payment that waits, and that nothing will wake', async () => {
+    const { rows } = await sql('SELECT stream FROM timers');
+    expect(rows).toHaveLength(1);
+    const found = await tampered('DELETE FROM timers');
+    expect(found.findings).toEqual([
+      {
+        check: 'timers',
+        subject: rows[0].stream,
+        message: expect.stringMatching(/^waits until 2.*Z, and nothing will wake it: rebuild its read model$/),
+      },
+    ]);
   });
 
   test('finds personal data that was exchanged', async () => {

@@ -31,6 +31,7 @@ export const checks = [
   'claims',
   'balances',
   'read models',
+  'timers',
 ] as const;
 export type Check = (typeof checks)[number];
 
@@ -76,7 +77,7 @@ const ROWS_PER_FETCH = 2_000;
 
 /**
  * Replays everything and holds it against what the platform shows: the log itself, the ledger added up from movements, every transaction,
- * what customers have alone, and every row of every read model. It reads one moment of the read models, so that it may run while the platform works; it writes
+ * what customers have alone, every row of every read model, and what these wait for. It reads one moment of the read models, so that it may run while the platform works; it writes
  * nothing but temporary tables. Memory is bounded but for one small entry per account, per customer and per payment that is under way.
  */
 export async function verify(
@@ -153,6 +154,7 @@ class Verify {
       this.found('claims', `customer-${customerId}`, message);
     await this.balances();
     await this.readModels();
+    await this.timers();
     return {
       events: this.events,
       head: this.head,
@@ -295,6 +297,14 @@ class Verify {
     }
     await this.db.query('CLOSE shown');
     for (const id of unseen) this.found('balances', id, 'was opened, but is not shown');
+  }
+
+  /** What rows wait for, against what will wake them: both are written together. */
+  private async timers(): Promise<void> {
+    for (const { waiting } of this.fills) {
+      for await (const { stream, at } of waiting.missing(this.db))
+        this.found('timers', stream, `waits until ${at}, and nothing will wake it: rebuild its read model`);
+    }
   }
 
   /** Every row of every read model, against the same row made from the log alone. */

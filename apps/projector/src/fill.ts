@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { RecordedEvent } from '../../../libs/kernel/messages.ts';
 import type { AnyProjection, Row } from '../../../libs/kernel/projection.ts';
 import { ReadTable } from './tables.ts';
+import { Waiting } from './waiting.ts';
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
 
@@ -18,6 +19,8 @@ const UNIQUE_VIOLATION = '23505';
 export class Fill {
   readonly projection: AnyProjection;
   readonly table: ReadTable;
+  /** What the rows wait for; of a table that was filled before, those that have changed since. */
+  readonly waiting: Waiting;
   private readonly db: Queryable;
   private readonly handles: ReadonlySet<string>;
   /** Events whose rows cannot be in the table: those of a filling that was interrupted may be ahead of its position. */
@@ -37,6 +40,7 @@ export class Fill {
   constructor(projection: AnyProjection, table: string, db: Queryable, rowsInMemory = ROWS_IN_MEMORY) {
     this.projection = projection;
     this.table = new ReadTable(projection, table);
+    this.waiting = new Waiting(projection);
     this.db = db;
     this.handles = new Set(projection.handles);
     this.begins = new Set(projection.begins);
@@ -79,6 +83,7 @@ export class Fill {
       this.rows.set(id, row);
       this.changed.add(id);
     }
+    this.waiting.take(folded.values());
     if (this.rows.size > this.rowsInMemory) await this.makeRoom();
   }
 

@@ -70,8 +70,9 @@ const SWAP_ATTEMPTS = 12;
 
 /**
  * Builds read tables anew from the log, beside the live ones (architecture §7). At the end the projectors are kept waiting while the last
- * events are added, the new rows are compared with the live ones, and the tables of a pass change places in one transaction. Webhooks,
- * deliveries and timers are not touched: nothing is sent or started again.
+ * events are added, the new rows are compared with the live ones, and the tables of a pass change places in one transaction. Webhooks
+ * and deliveries are not touched, so nothing is sent again. A timer that a row waits for and that is missing, since the event was passed
+ * over that sets it, is made up for.
  *
  * When it is interrupted or an event cannot be projected (the error names it), the new tables stay, and the next rebuild of the same
  * shape goes on from them.
@@ -159,7 +160,7 @@ class Pass {
       await refill.rest();
       const tables: RebuiltTable[] = [];
       for (const projection of this.projections) tables.push(await this.compared(projection));
-      await this.swap();
+      await this.swap(refill);
       return { events: refill.events, tables };
     } finally {
       for (const lease of this.live) await lease.release();
@@ -188,7 +189,7 @@ class Pass {
   }
 
   /** A reader that takes long holds the exchange up; the exchange waits in short turns, so as not to hold up all others. */
-  private async swap(): Promise<void> {
+  private async swap(refill: Refill): Promise<void> {
     const { client } = this;
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -198,6 +199,7 @@ class Pass {
           if (!(await holdsLease(client, lease.held))) throw new LeaseLost(lease.name);
         }
         for (const projection of this.projections) await exchange(client, projection, besideOf(projection));
+        await refill.makeUpTimers(client);
         await client.query('COMMIT');
         return;
       } catch (error) {

@@ -118,6 +118,11 @@ export class Refill {
     await planAsUsual(this.db);
   }
 
+  /** Makes the timers that rows wait for and that are not there, while the projectors stand still. */
+  async makeUpTimers(client: Pick<pg.ClientBase, 'query'>): Promise<void> {
+    for (const { fill } of this.fills) await fill.waiting.makeUp(client);
+  }
+
   private async look(): Promise<void> {
     const known = await liveCheckpoints(this.db);
     this.live = checkpointsOf(this.source.partitions).map((name) => known.get(name) ?? 0);
