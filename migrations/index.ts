@@ -1,4 +1,4 @@
-import { Kysely, type Migration, Migrator, PostgresDialect } from 'kysely';
+import { Kysely, type Migration, Migrator, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import * as eventLog from './0001_event_log.ts';
 import * as readSide from './0002_read_side.ts';
@@ -22,6 +22,17 @@ const migrations: Record<string, Migration> = {
   '0009_short_streams': shortStreams,
 };
 
+const LAST = Object.keys(migrations).at(-1)!;
+
+/**
+ * Those of this version, and the names of those that a later version has made: migrations only add, so there is nothing to be done about
+ * them, and a program of this version may be started beside that one, or instead of it again.
+ */
+async function withLater(db: Kysely<unknown>): Promise<Record<string, Migration>> {
+  const { rows } = await sql<{ name: string }>`SELECT name FROM kysely_migration WHERE name > ${LAST}`.execute(db);
+  return { ...migrations, ...Object.fromEntries(rows.map(({ name }) => [name, { up: async () => {} }])) };
+}
+
 /** The migrations that a database has not had yet, oldest first. It is not changed. */
 export async function pendingMigrations(url: string): Promise<string[]> {
   const db = new Kysely({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: 1 }) }) });
@@ -35,9 +46,11 @@ export async function pendingMigrations(url: string): Promise<string[]> {
 
 /** Brings a database to the newest schema; several programs may call it at once. Throws what the failing migration threw. */
 export async function migrate(url: string): Promise<readonly string[]> {
-  const db = new Kysely({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: 2 }) }) });
+  const db = new Kysely<unknown>({
+    dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: 2 }) }),
+  });
   try {
-    const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
+    const migrator = new Migrator({ db, provider: { getMigrations: () => withLater(db) } });
     const { error, results } = await migrator.migrateToLatest();
     if (error) throw error;
     return (results ?? []).map((result) => result.migrationName);
