@@ -9,6 +9,7 @@ import * as relays from './0006_relays.ts';
 import * as keyReservations from './0007_key_reservations.ts';
 import * as sandboxClocks from './0008_sandbox_clocks.ts';
 import * as shortStreams from './0009_short_streams.ts';
+import * as stuckRebuilds from './0010_stuck_rebuilds.ts';
 
 const migrations: Record<string, Migration> = {
   '0001_event_log': eventLog,
@@ -20,6 +21,7 @@ const migrations: Record<string, Migration> = {
   '0007_key_reservations': keyReservations,
   '0008_sandbox_clocks': sandboxClocks,
   '0009_short_streams': shortStreams,
+  '0010_stuck_rebuilds': stuckRebuilds,
 };
 
 const LAST = Object.keys(migrations).at(-1)!;

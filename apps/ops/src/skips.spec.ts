@@ -53,6 +53,16 @@ test('refuses to pass over a healthy event, one that there is not, and to take b
   expect(await ops('rebuild', 'tokens', '--unskip', '3')).toEqual(
     refused('error: --unskip needs --all: every read model lacks the event'),
   );
+  // what is filled ahead is not finished, but nothing is wrong with the event that comes next
+  expect((await ops('rebuild', 'tokens', '--ahead')).code).toBe(0);
+  const { engine, tenant, api } = platform;
+  await api('post', '/customers')
+    .send({ customerType: 'INDIVIDUAL', fullName: 'Ada', currencies: ['USD'] })
+    .expect(201);
+  expect(await engine.readModel.caughtUp(head + 1, tenant)).toBe(true);
+  expect(await ops('rebuild', 'tokens', '--skip', `${head + 1}`)).toEqual(
+    refused(`Nothing is stuck at position ${head + 1}: only an event that cannot be projected is passed over.`),
+  );
   expect(await skipped()).toEqual([]);
 });
 

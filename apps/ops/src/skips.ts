@@ -29,11 +29,11 @@ export async function requireSkipped({ pool }: Pick<Engine, 'pool'>, positions: 
   if (other !== undefined) throw new Misused(`The event at position ${other} is not passed over.`);
 }
 
-/** Whether a partition of the projectors that has said so, or an unfinished rebuild, stands right before an event. */
+/** Whether a partition of the projectors, or an unfinished rebuild, that has said so stands right before an event. */
 async function isStuckAt(log: Log, position: number): Promise<boolean> {
   const { rows } = await log.pool.query<{ name: string; position: string }>(
     `SELECT name, position FROM checkpoints WHERE name = ANY($1) AND last_error IS NOT NULL
-     UNION ALL SELECT 'rebuild', position FROM rebuilds`,
+     UNION ALL SELECT 'rebuild', position FROM rebuilds WHERE last_error IS NOT NULL`,
     [checkpointsOf(log.partitions)],
   );
   for (const row of rows) {

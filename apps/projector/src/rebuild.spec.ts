@@ -178,6 +178,8 @@ describe('a rebuild on a log of accounts', () => {
     const told = `DepositReceived of account-${accountId} at position 38 cannot be projected: a bug in the projection`;
     await expect(rebuild(source, [journal, broken], { batchSize: 10 })).rejects.toThrow(told);
     expect((await kept()).map(({ position }: { position: number }) => position)).toEqual([37, 37]);
+    const { rows } = await log.pool.query('SELECT DISTINCT last_error FROM rebuilds');
+    expect(rows).toEqual([{ last_error: told }]);
     expect(await log.projected()).toEqual(['49']);
     broken.isBroken = false;
     const done = await rebuild(source, [journal, broken]);

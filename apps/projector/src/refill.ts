@@ -161,7 +161,7 @@ export class Refill {
         if (atOther === 'stop' && this.events - this.keptAt >= keepEvery) await this.keep();
       }
     } catch (error) {
-      if (atOther === 'stop') await this.keep().catch(() => {}); // `error` says what happened
+      if (atOther === 'stop') await this.keep(error).catch(() => {}); // `error` says what happened
       throw error;
     }
     if (atOther === 'stop') await this.keep();
@@ -212,20 +212,21 @@ export class Refill {
     for (const [i, { fill }] of due.entries()) await fill.keep(folded[i]!);
   }
 
-  /** Keeps how far the tables are filled: everything up to there is in them. */
-  private async keep(): Promise<void> {
+  /** Keeps how far the tables are filled: everything up to there is in them. `stopped`: why they are not filled further. */
+  private async keep(stopped?: unknown): Promise<void> {
     for (const { fill } of this.fills) await fill.flush();
     const positions = this.fills.map(({ from }) => Math.max(from, this.position));
     await this.db.query(
-      `INSERT INTO rebuilds (name, version, position, skips)
-       SELECT * FROM unnest($1::text[], $2::int[], $3::bigint[], $4::text[])
+      `INSERT INTO rebuilds (name, version, position, skips, last_error)
+       SELECT *, $5 FROM unnest($1::text[], $2::int[], $3::bigint[], $4::text[])
        ON CONFLICT (name) DO UPDATE SET version = excluded.version, position = excluded.position, skips = excluded.skips,
-         updated_at = now()`,
+         last_error = excluded.last_error, updated_at = now()`,
       [
         this.fills.map(({ fill }) => fill.projection.name),
         this.fills.map(({ fill }) => fill.projection.version),
         positions,
         positions.map((position) => skipsUpTo(position, this.options.skips)),
+        stopped instanceof CannotBeProjected ? stopped.message : null,
       ],
     );
     this.keptAt = this.events;
