@@ -97,7 +97,7 @@ describe('the command line', () => {
   test('verifies: 0 and every check by name, 1 and what is wrong', async () => {
     const fine = await ops('verify');
     expect(fine.code).toBe(0);
-    expect(fine.out.match(/^ok {6}.+$/gm)).toHaveLength(9);
+    expect(fine.out.match(/^ok {6}.+$/gm)).toHaveLength(10);
     await platform.engine.pool.query(`UPDATE tokens SET status = 'REVOKED'`);
     const wrong = await ops('verify');
     await json('rebuild', 'tokens');

@@ -4,6 +4,8 @@ import { type Activity, someActivity } from '../../../test/activity.ts';
 import { eventually } from '../../../test/eventually.ts';
 import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
 import { platformAccountId } from '../../shared/provision.ts';
+import { railsOf } from '../../shared/rails.ts';
+import { createWorker } from '../../worker/src/index.ts';
 import { verify } from './verify.ts';
 
 let platform: TestPlatform;
@@ -12,14 +14,18 @@ let usd: string;
 let upTo: number;
 let customerId: string;
 beforeAll(async () => {
-  platform = await startTestPlatform();
+  platform = await startTestPlatform({ worker: false });
+  const { engine } = platform;
+  const worker = createWorker(engine, railsOf(engine.clock, 1), { allowPrivateTargets: true });
+  await worker.start();
   const { body } = await platform.api('post', '/customers').send({ customerType: 'INDIVIDUAL', currencies: ['USD'] });
   customerId = body.id.slice('Customer:'.length);
   activity = await someActivity(platform);
   usd = activity.usd.slice('InternalAccount:'.length);
   await refusedForWantOfFunds();
   upTo = await platform.engine.store.head();
-  await platform.projector.stop(); // what the tests put in is not projected
+  await worker.stop(); // nobody follows what the tests put in
+  await platform.projector.stop();
 });
 afterAll(() => platform.stop());
 
@@ -334,11 +340,19 @@ describe('verify', () => {
     });
   });
 
-  test('finds read models that claim to be ahead of the log', async () => {
-    const found = await tampered(`UPDATE checkpoints SET position = position + 5 WHERE name = 'live'`);
-    expect(found.findings).toEqual([
-      { check: 'positions', subject: `${upTo}`, message: `is the end of the log, yet live has come to ${upTo + 5}` },
-    ]);
+  test('finds who claims to be ahead of the log: read models, a process, webhooks since an import that was interrupted', async () => {
+    const ahead = (name: string) => ({
+      check: 'positions',
+      subject: `${upTo}`,
+      message: `is the end of the log, yet ${name} has come to ${upTo + 5}`,
+    });
+    for (const name of ['live', 'processes/3', 'deliveries']) {
+      const found = await tampered(
+        `INSERT INTO checkpoints (name, position) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET position = excluded.position`,
+        [name, upTo + 5],
+      );
+      expect(found.findings).toEqual([ahead(name)]);
+    }
   });
 
   test('an event that read models pass over by order is passed over here, and counted', async () => {

@@ -181,9 +181,12 @@ class Verify {
     this.live = names.map((name) => known.get(name) ?? 0);
     this.skips = await readSkips(this.client);
     this.head = await this.engine.store.head();
-    for (const [i, position] of this.live.entries()) {
-      if (position > this.head)
-        this.found('positions', `${this.head}`, `is the end of the log, yet ${names[i]} has come to ${position}`);
+    const { rows } = await this.client.query<{ name: string; position: string }>(
+      `SELECT name, position FROM checkpoints UNION ALL SELECT 'relay/' || topic, position FROM relays ORDER BY name`,
+    );
+    for (const { name, position } of rows) {
+      if (Number(position) > this.head)
+        this.found('positions', `${this.head}`, `is the end of the log, yet ${name} has come to ${position}`);
     }
   }
 
