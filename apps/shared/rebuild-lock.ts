@@ -10,8 +10,10 @@ export async function tryRebuildLock(client: Pick<pg.ClientBase, 'query'>): Prom
   return rows[0]!.mine;
 }
 
+const BESIDE = '__rebuild';
+
 /** The table that is filled beside a live one. */
-export const tableBeside = (name: string): string => `${name}__rebuild`;
+export const tableBeside = (name: string): string => `${name}${BESIDE}`;
 
 /**
  * Does what must not meet a rebuild: `409 CONFLICT` (`REBUILD_UNDER_WAY`) when one runs, and none begins meanwhile. What was filled ahead is
@@ -27,8 +29,13 @@ export async function withoutRebuild<T>(databaseUrl: string, work: () => Promise
       throw reject('CONFLICT', { reason: 'REBUILD_UNDER_WAY' }, message);
     }
     const done = await work();
-    const ahead = await client.query<{ name: string }>('DELETE FROM rebuilds RETURNING name');
-    for (const { name } of ahead.rows) await client.query(`DROP TABLE IF EXISTS ${tableBeside(name)}`);
+    // by their names: a rebuild that was interrupted as it began may have left one that it has no note of
+    const ahead = await client.query<{ name: string }>(
+      'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() AND right(tablename, $1) = $2',
+      [BESIDE.length, BESIDE],
+    );
+    for (const { name } of ahead.rows) await client.query(`DROP TABLE IF EXISTS ${name}`);
+    await client.query('DELETE FROM rebuilds');
     return done;
   } finally {
     await client.end();

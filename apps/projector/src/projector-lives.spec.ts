@@ -102,7 +102,7 @@ describe('a projector that is stopped', () => {
       (text) => text.includes('the lease was lost'),
       20_000,
     );
-    const reason = 'another projector or a rebuild took it, or it could not be renewed';
+    const reason = 'another projector, a rebuild or an erasure took it, or it could not be renewed';
     expect(said()).toBe(`at 10\ninfo: the lease was lost at position 10: ${reason}\n`);
     await log.deposits(5);
     await becomes(() => successor.position, 22);

@@ -174,7 +174,7 @@ export class Projector implements FeedFollower {
   private tellLost(partition: number): void {
     const { isHeld, position } = this.partitions[partition]!;
     if (isHeld || !this.taken.delete(partition)) return;
-    const reason = 'another projector or a rebuild took it, or it could not be renewed';
+    const reason = 'another projector, a rebuild or an erasure took it, or it could not be renewed';
     this.options.log('info', `the lease was lost at position ${position}${this.where(partition)}: ${reason}`);
   }
 
