@@ -113,7 +113,8 @@ export function internalAccountType(code: CurrencyCode): InternalAccountType {
 /** The largest `lockedCurrencyAmount` of a quote, and the largest total that one may come to. */
 export const MAX_PAYMENT_AMOUNT = 9_000_000_000_000_000n;
 
-const MAX_WIRE = BigInt(Number.MAX_SAFE_INTEGER);
+/** The most that JSON carries exactly, in smallest units: no balance may be larger. */
+export const MAX_WIRE = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** Smallest units as a JSON number. Throws `AMOUNT_OUT_OF_RANGE` beyond ±(2^53 − 1): refused, never rounded. */
 export function toWire(amount: bigint): number {

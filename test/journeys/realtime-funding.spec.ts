@@ -232,6 +232,19 @@ describe('crypto', () => {
     expect(await money.balances(accounts.USDC!)).toEqual([4_000_000, 4_000_000]);
     expect(await money.balances(accounts.USD!)).toEqual([0, 0]);
   });
+
+  test('what that account cannot hold is set aside, and everything else goes on', async () => {
+    const { id, accounts } = await money.customer();
+    const source = realtime('USDC', { customerId: id, cryptoNetwork: 'SOLANA' });
+    const most = 9_000_000_000_000_000;
+    for (const refund of ['COMPLETED', 'FAILED']) {
+      const { body: quote } = await money.quote(source, accounts.USD!, 5_000_000).expect(201);
+      await money.send(quote.id, 'USDC', most).expect(200);
+      const done = await money.until(quote.transactionId, (one) => one.refund?.settledAt);
+      expect(done).toMatchObject({ failureReason: 'FUNDING_AMOUNT_MISMATCH', refund: { status: refund } });
+    }
+    expect(await money.balances(accounts.USDC!)).toEqual([most, most]);
+  });
 });
 
 test('fiat of every kind says how to pay', async () => {

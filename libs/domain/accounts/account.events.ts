@@ -55,7 +55,7 @@ export interface Leg {
   amountMinor: bigint;
   counterpart: string;
   paymentId: string;
-  /** It gives back what the account paid, and cannot be refused. */
+  /** It gives back what a payment took, and is refused only by an account that is closed or could not tell its balance any more. */
   isRefund?: true;
   /** What is sent counts towards the day's limit; what comes back on the same day no longer does. */
   daily?: DailyLimit;

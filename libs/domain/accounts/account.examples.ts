@@ -148,6 +148,18 @@ export const examples: readonly [title: string, given: readonly AccountEvent[], 
       ['AMOUNT_OUT_OF_RANGE'],
     ],
     [
+      'what comes back is taken beyond it',
+      [opened, received(9_000_000_000_000_000n)],
+      new CreditAccount({ ...leg(7_199_254_740_991n), isRefund: true }),
+      [{ type: 'AccountCredited', data: { ...leg(7_199_254_740_991n), isRefund: true } }],
+    ],
+    [
+      'but not beyond what JSON can tell',
+      [opened, received(9_000_000_000_000_000n)],
+      new CreditAccount({ ...leg(7_199_254_740_992n), isRefund: true }),
+      ['AMOUNT_OUT_OF_RANGE'],
+    ],
+    [
       'an account with funds is not closed',
       [opened, received(1n)],
       commands.CloseAccount,

@@ -1,7 +1,7 @@
 import type { Decider } from '../../kernel/decider.ts';
 import { type Rejection, reject } from '../../kernel/errors.ts';
 import { command, type Stamped } from '../../kernel/messages.ts';
-import { MAX_PAYMENT_AMOUNT } from '../../kernel/money.ts';
+import { MAX_PAYMENT_AMOUNT, MAX_WIRE } from '../../kernel/money.ts';
 import { transitions } from '../../kernel/transitions.ts';
 import {
   type AccountEvent,
@@ -179,7 +179,7 @@ function decideLeg(state: AccountState, type: LegCommand['type'], leg: Leg): Acc
       if (isTooMuch(state, leg)) return tooMuch();
       return [{ type: 'DepositReceived', data: leg as Deposit }];
     case 'CreditAccount':
-      if (isTooMuch(state, leg) && !leg.isRefund) return tooMuch();
+      if (isTooMuch(state, leg)) return tooMuch();
       return [{ type: 'AccountCredited', data: leg }];
     case 'DebitAccount':
       if (availableMinor(state) < leg.amountMinor) return insufficientFunds();
@@ -205,9 +205,9 @@ const sentMinor = ({ sent }: AccountState, day: string): bigint => (sent && sent
 const isOverDailyLimit = (state: AccountState, { daily, amountMinor }: Leg): boolean =>
   daily !== undefined && sentMinor(state, daily.day) + amountMinor > daily.limitMinor;
 
-/** Above this a balance could not be told exactly in JSON. */
-const isTooMuch = (state: AccountState, { amountMinor }: Leg): boolean =>
-  state.postedMinor + amountMinor > MAX_PAYMENT_AMOUNT;
+/** What comes back is refused only where the balance could not be told in JSON any more: nobody could read the account. */
+const isTooMuch = (state: AccountState, { amountMinor, isRefund }: Leg): boolean =>
+  state.postedMinor + amountMinor > (isRefund ? MAX_WIRE : MAX_PAYMENT_AMOUNT);
 
 const tooMuch = () =>
   reject('AMOUNT_OUT_OF_RANGE', { maximum: Number(MAX_PAYMENT_AMOUNT) }, 'The account would hold more than it can.');
