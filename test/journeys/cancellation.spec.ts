@@ -51,6 +51,21 @@ describe('cancelling', () => {
     expect(await money.balances(usd)).toEqual(before);
   });
 
+  test('what was sent for a customer who is gone by then cannot come back, and has failed', async () => {
+    const { id } = await money.customer();
+    const source = { sourceType: 'REALTIME_FUNDING', currency: 'USDC', cryptoNetwork: 'SOLANA', customerId: id };
+    const { body: quote } = await money.quote(source, await money.bank('003'), 5_000_000).expect(201);
+    await money.send(quote.id, 'USDC').expect(200);
+    await platform.api('delete', `/customers/${id}`).expect(200);
+    await cancel(quote.transactionId).expect(200);
+    const done = await money.until(quote.transactionId, (one) => one.refund?.settledAt);
+    expect(done).toMatchObject({
+      status: 'FAILED',
+      failureReason: 'COUNTERPARTY_POST_TX_FAILED',
+      refund: { reason: 'USER_CANCELLATION', status: 'FAILED' },
+    });
+  });
+
   test('is refused for other kinds of transfer', async () => {
     const refused = async (id: string) => {
       const { status, body } = await cancel(id);

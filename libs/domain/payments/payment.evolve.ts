@@ -113,9 +113,13 @@ function evolveRefund(state: PaymentState, event: RefundEvent, at: string): Paym
       return { ...state, phase: 'DONE', refund, ...(isCancelled && { status: 'COMPLETED' as const, settledAt: at }) };
     }
     case 'RefundFailed':
-      return { ...state, phase: 'DONE', refund: { ...state.refund!, status: 'FAILED', settledAt: at } };
+      return { ...undelivered(state), phase: 'DONE', refund: { ...state.refund!, status: 'FAILED', settledAt: at } };
   }
 }
+
+/** A cancelled payment is under way until its refund settles: when the money cannot come back, it has arrived nowhere. */
+const undelivered = (state: PaymentState): PaymentState =>
+  state.status === 'FAILED' ? state : { ...state, status: 'FAILED', failureReason: 'COUNTERPARTY_POST_TX_FAILED' };
 
 function refunding(state: PaymentState, reason: RefundReason, at: string): PaymentState {
   const refund: Refund = { reference: `${state.reference}-REFUND`, initiatedAt: at, status: 'PENDING', reason };

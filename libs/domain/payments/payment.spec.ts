@@ -176,6 +176,18 @@ test('what came back for an account that is closed by then is set aside, from a 
   );
 });
 
+test('a cancelled payout whose refund failed has failed, too', () => {
+  const quoted = { type: 'PaymentQuoted', data: payoutQuote };
+  const cancelled = [fact('ExecutionRequested'), fact('PaymentStarted'), fact('PaymentCancelled')];
+  const { state } = given(payment, quoted, ...cancelled, fact('RefundRefused'), fact('RefundFailed'));
+  expect(state).toMatchObject({
+    phase: 'DONE',
+    status: 'FAILED',
+    failureReason: 'COUNTERPARTY_POST_TX_FAILED',
+    refund: { reason: 'USER_CANCELLATION', status: 'FAILED' },
+  });
+});
+
 describe('a quote that waits for money', () => {
   const quoted = { type: 'PaymentQuoted', data: fundedQuote };
   const receive = (more: object = {}) =>

@@ -384,7 +384,7 @@ export const payment: Decider<PaymentState, PaymentCommand, PaymentEvent> = {
   },
   decide,
   evolve,
-  version: 3,
+  version: 4,
   asides: ['ReceiptDeliveryConfirmed', 'ReceiverErased'],
   personal: {
     CounterpartyTold: { subject: 'subject', fields: ['counterpartyInformation'] },

@@ -61,8 +61,8 @@ export class TransactionsController {
     description:
       'Asks the rail to stop a transfer by ACH or wire that has not settled; other kinds are refused with `400`, settled ones with `409 ' +
       'TRANSACTION_NOT_CANCELLABLE`. When the rail stops a payout, its money comes back: `refund.reason` is `USER_CANCELLATION` and the ' +
-      'transaction ends as `COMPLETED`. A stopped collection has taken nothing and ends as `FAILED`. When it is too late for the rail, ' +
-      'the transaction goes on.',
+      'transaction ends as `COMPLETED`, or as `FAILED` where the refund fails. A stopped collection has taken nothing and ends as ' +
+      '`FAILED`. When it is too late for the rail, the transaction goes on.',
     tag: 'Transactions',
     success: { 200: TransactionOneOf },
     errors: [404],
