@@ -14,6 +14,7 @@ const NOTHING_WRONG = {
   invented: [],
   stuck: [],
   findings: [],
+  unexplained: [],
   contradictions: [],
   unsent: [],
 };

@@ -6,7 +6,7 @@ import { publicId } from '../../libs/kernel/ids.ts';
 import { createLogger } from '../../libs/runtime/http/logging.ts';
 import { makePlatform } from '../bench/deployment.ts';
 import { type ApartRole, RoleDeployment } from '../roles/deployment.ts';
-import { addBanks, count, type FaultReport, TIME_SCALE, TOO_MUCH } from './faults.ts';
+import { addBanks, count, type FaultReport, getter, TIME_SCALE, TOO_MUCH } from './faults.ts';
 import { Hooks } from './hooks.ts';
 import { Payer } from './payer.ts';
 import { Random } from './random.ts';
@@ -93,7 +93,12 @@ class Ordeal {
       const payers = this.payers(ports, authorization, accounts, banks);
       const faults = await this.underLoad(payers);
       const verdict = await judge(
-        { sql: this.sql, settled: () => this.settled(), withEngine: (work) => this.withEngine(work) },
+        {
+          sql: this.sql,
+          settled: () => this.settled(),
+          withEngine: (work) => this.withEngine(work),
+          get: getter({ port: ports[0]!, authorization }),
+        },
         payers.flatMap(({ wants }) => wants),
       );
       return {

@@ -23,9 +23,9 @@ export interface FaultReport extends Verdict {
 }
 
 const ACCOUNTS = 12;
-/** Of the account numbers: paid out, refused by the rail, paid out and returned, refused with the refund failing too. */
-const SUFFIXES = ['999', '888', '002', '005', '007'];
-/** Makes 30 s 0.3 s, and lets an open quote expire after 3 s. */
+/** Of the account numbers: paid out, refused by the rail, paid out after a while, paid out and returned, refused with the refund failing too. */
+const SUFFIXES = ['999', '888', '002', '003', '005', '007'];
+/** Makes 30 s 0.3 s and 6 minutes 3.6 s, and lets an open quote expire after 3 s. */
 export const TIME_SCALE = '0.01';
 const FIRST_AMOUNT = 1_000;
 /** More than the accounts start with, by far. */
@@ -74,6 +74,7 @@ export async function runFaults(options: FaultOptions): Promise<FaultReport> {
         sql: deployment.sql,
         settled: () => settled(deployment),
         withEngine: (work) => withEngine(deployment.database, work),
+        get: getter({ port, authorization }),
       },
       payers.flatMap(({ wants }) => wants),
     );
@@ -114,6 +115,15 @@ const isReady = ({ program }: Deployment): Promise<boolean> =>
     },
     () => false,
   );
+
+/** What the API answers to a GET of these credentials. */
+export const getter =
+  ({ port, authorization }: { port: number; authorization: string }) =>
+  async (path: string): Promise<unknown> => {
+    const answer = await fetch(`http://127.0.0.1:${port}/2025-10-13${path}`, { headers: { authorization } });
+    if (!answer.ok) throw new Error(`GET ${path}: ${answer.status} ${await answer.text()}`);
+    return answer.json();
+  };
 
 /** Adds an external account for each suffix; answers their public ids. */
 export async function addBanks({ port, authorization }: { port: number; authorization: string }): Promise<string[]> {

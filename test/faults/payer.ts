@@ -4,7 +4,15 @@ import type { Random } from './random.ts';
 
 /** What a client wanted, and what it was told in the end. No other want has the same amount, so that the ledger can be asked for it. */
 export interface Want {
-  kind: 'fund' | 'between accounts' | 'out' | 'out in two steps' | 'too much';
+  kind:
+    | 'fund'
+    | 'between accounts'
+    | 'out'
+    | 'out in two steps'
+    | 'out, then cancelled'
+    | 'sent'
+    | 'sent wrongly'
+    | 'too much';
   amount: number;
   /** 2xx: it must be there exactly once. 4xx: nothing of it may be. */
   outcome: 'acknowledged' | 'refused';
@@ -62,7 +70,9 @@ export class Payer {
     if (dice < 0.25) return this.fund(from, amount);
     if (dice < 0.55) return this.pay('between accounts', from, to, amount);
     if (dice < 0.75) return this.pay('out', from, random.pick(banks), amount);
-    if (dice < 0.92) return this.payInTwoSteps(from, random.pick(banks), amount);
+    if (dice < 0.82) return this.payInTwoSteps(from, random.pick(banks), amount);
+    if (dice < 0.87) return this.payAndCancel(from, random.pick(banks), amount);
+    if (dice < 0.92) return this.send(to, amount, dice < 0.9 ? amount : nextAmount());
     return this.pay('too much', from, to, tooMuch + amount);
   }
 
@@ -83,6 +93,25 @@ export class Payer {
     const { id } = JSON.parse(made.body) as { id: string };
     const { status, body } = await this.certain(`/quotes/${id}/execute`, {});
     this.wants.push({ kind, amount, outcome: outcomeOf(status), ...transactionOf(status, body) });
+  }
+
+  /** Cancels what it has just paid; banks that are slow can still be stopped. */
+  private async payAndCancel(from: string, to: string, amount: number): Promise<void> {
+    const { status, body } = await this.certain('/quotes', quote(from, to, amount, true));
+    const made = transactionOf(status, body);
+    this.wants.push({ kind: 'out, then cancelled', amount, outcome: outcomeOf(status), ...made });
+    if (made.transactionId) await this.certain(`/transactions/${made.transactionId}/cancel`, {});
+  }
+
+  /** Money comes for a quote that waits for it; any other amount than the one asked for goes back. */
+  private async send(to: string, amount: number, currencyAmount: number): Promise<void> {
+    const kind = currencyAmount === amount ? 'sent' : 'sent wrongly';
+    const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD' };
+    const made = await this.certain('/quotes', { ...quote('', to, amount, false), source });
+    if (outcomeOf(made.status) === 'refused') return void this.wants.push({ kind, amount, outcome: 'refused' });
+    const { id: quoteId, transactionId } = JSON.parse(made.body) as { id: string; transactionId: string };
+    const { status } = await this.certain('/sandbox/send', { quoteId, currencyCode: 'USD', currencyAmount });
+    this.wants.push({ kind, amount, outcome: outcomeOf(status), transactionId });
   }
 
   /** The answer to a request, repeated with the same key for as long as there is none. */

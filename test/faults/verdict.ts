@@ -4,6 +4,7 @@ import { verify } from '../../apps/ops/src/verify.ts';
 import type { Engine } from '../../apps/shared/engine.ts';
 import { projections } from '../../projections/index.ts';
 import type { Want } from './payer.ts';
+import { unexplained } from './shown.ts';
 
 /** A deployment as it is judged. */
 export interface Subject {
@@ -11,6 +12,8 @@ export interface Subject {
   /** Waits until everything is projected. */
   settled(): Promise<void>;
   withEngine<T>(work: (engine: Engine) => Promise<T>): Promise<T>;
+  /** What the API answers to a GET. */
+  get(path: string): Promise<unknown>;
 }
 
 /** What is wrong after all faults; everything empty or zero when the platform kept its word. */
@@ -25,6 +28,8 @@ export interface Verdict {
   stuck: string[];
   /** What `ops verify` finds: positions, streams, trial balance, balances, read models. */
   findings: string[];
+  /** Accounts whose balance is not what the transactions of the API come to. */
+  unexplained: string[];
 }
 
 const REST_PATIENCE_MS = 90_000;
@@ -33,12 +38,13 @@ const REST_PATIENCE_MS = 90_000;
 export async function judge(subject: Subject, wants: readonly Want[]): Promise<Verdict> {
   const stuck = await restless(subject);
   await subject.settled();
-  const verdict: Verdict = { lost: [], doubled: [], invented: [], stuck, findings: [] };
+  const verdict: Verdict = { lost: [], doubled: [], invented: [], stuck, findings: [], unexplained: [] };
   const moved = await movements(subject);
   const statuses = await paymentsById(subject);
   for (const want of wants) compare(want, moved.get(want.amount) ?? NOTHING, statuses, verdict);
   const { findings } = await subject.withEngine((engine) => verify(engine, projections));
   verdict.findings = findings.map(({ check, subject, message }) => `${check}: ${subject} ${message}`);
+  verdict.unexplained = await unexplained(subject.get);
   return verdict;
 }
 
@@ -73,7 +79,9 @@ function compare(want: Want, moved: Moved, payments: ReadonlyMap<string, Payment
 function expectation(kind: Want['kind'], payment: Payment | undefined): Moved | undefined {
   if (kind === 'fund') return { out: 0, in: 1 };
   if (kind === 'between accounts') return payment?.status === 'COMPLETED' ? { out: 1, in: 1 } : undefined;
-  if (payment?.status === 'COMPLETED') return { out: 1, in: 0 };
+  if (kind === 'sent') return payment?.status === 'COMPLETED' ? { out: 0, in: 1 } : undefined;
+  if (kind === 'sent wrongly') return payment?.refund === 'COMPLETED' ? NOTHING : undefined;
+  if (payment?.status === 'COMPLETED') return payment.refund === 'COMPLETED' ? NOTHING : { out: 1, in: 0 };
   if (payment?.status !== 'FAILED') return undefined;
   if (payment.refund === 'RETURNED') return { out: 1, in: 1 };
   return payment.refund === 'COMPLETED' ? NOTHING : { out: 1, in: 0 };
