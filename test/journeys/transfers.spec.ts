@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import supertest from 'supertest';
 import { BASE_PATH } from '../../libs/runtime/http/index.ts';
 import { TestClock } from '../clock.ts';
+import { eventually } from '../eventually.ts';
 import type { TestPlatform } from '../platform.ts';
-import { type Money, startMoney, stopBalanced } from './money.setup.ts';
+import { Money, startMoney, stopBalanced } from './money.setup.ts';
 
 let platform: TestPlatform;
 let money: Money;
@@ -90,6 +91,31 @@ describe('transfer-out', () => {
 });
 
 describe('transfer-in', () => {
+  test('into an account that cannot take it fails as incoming payments do, and the money goes back', async () => {
+    const most = 9_000_000_000_000_000;
+    const rich = new Money(await platform.another());
+    const currency = { currencyCode: 'USD', minAmount: 1, maxAmount: most, requiredCounterpartyFields: [] };
+    const supportedCurrencies = [{ ...currency, enabledTransactionTypes: ['INCOMING', 'OUTGOING'] }];
+    await rich.api('patch', '/config').send({ supportedCurrencies }).expect(200);
+    const { umaAddress: receiverUmaAddress, accounts } = await rich.customer();
+    const sent = { senderUmaAddress: '$bob@sandbox.uma.money', receiverUmaAddress };
+    await rich
+      .api('post', '/sandbox/uma/receive')
+      .send({ ...sent, receivingCurrencyCode: 'USD', receivingCurrencyAmount: most })
+      .expect(200);
+    await eventually(
+      () => rich.balances(accounts.USD!),
+      ([available]) => available === most,
+    );
+    const { body } = await rich
+      .api('post', '/transfer-in')
+      .send({ source: { accountId: await rich.bank('999') }, destination: { accountId: accounts.USD }, amount: 100 })
+      .expect(201);
+    const done = await rich.until(body.id, (one) => one.refund?.status === 'COMPLETED');
+    expect(done).toMatchObject({ type: 'INCOMING', status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED' });
+    expect(await rich.balances(accounts.USD!)).toEqual([most, most]);
+  });
+
   test('pulls from an external account into an internal one', async () => {
     const before = (await money.balances(usd))[0]!;
     const { body, headers } = await transfer('transfer-in', await money.bank('999'), usd, { amount: 300 }).expect(201);

@@ -173,8 +173,10 @@ function decide(state: PaymentState, { type, data }: PaymentCommand): PaymentEve
       return [cancelAnswered(state, data.isAccepted)];
     case 'CompletePayment':
       return [...startedNow(state), { type: 'PaymentCompleted', data: { paymentId } }];
-    case 'FailDelivery':
-      return [...startedNow(state), failed(paymentId, 'ACCOUNT_CANNOT_RECEIVE', true, data.isFeeCredited)];
+    case 'FailDelivery': {
+      const reason = toldReason(state, 'ACCOUNT_CANNOT_RECEIVE');
+      return [...startedNow(state), failed(paymentId, reason, true, data.isFeeCredited)];
+    }
     case 'RecordRefundAnswer':
       return [{ type: data.isAccepted ? 'RefundAccepted' : 'RefundRefused', data: { paymentId } }];
     case 'ReversePlatformFee':
@@ -285,13 +287,13 @@ function railAnswered(state: PaymentState, answer: RailAnswer): PaymentEvent[] {
 /** The order that the rail has is to collect, not to pay out. */
 const isCollecting = (state: PaymentState): boolean => isPull(state) && !isBroughtIn(state);
 
-/** Nothing came, so nothing goes back. Outgoing payments know no failed collection (facts §3). */
-const notCollected = ({ paymentId, type }: PaymentState, failureReason: FailureReason): PaymentEvent =>
-  failed(
-    paymentId,
-    type === 'OUTGOING' && failureReason === 'COLLECTION_FAILED' ? 'QUOTE_EXECUTION_FAILED' : failureReason,
-    false,
-  );
+/** Nothing came, so nothing goes back. */
+const notCollected = (state: PaymentState, failureReason: FailureReason): PaymentEvent =>
+  failed(state.paymentId, toldReason(state, failureReason), false);
+
+/** Outgoing payments know no failed collection, incoming ones no account that cannot receive (facts §3). */
+const toldReason = ({ type }: PaymentState, reason: FailureReason): FailureReason =>
+  reason === (type === 'OUTGOING' ? 'COLLECTION_FAILED' : 'ACCOUNT_CANNOT_RECEIVE') ? 'QUOTE_EXECUTION_FAILED' : reason;
 
 /** Orders by ACH and wire can be stopped until they settle (facts §3, cancel). Money is collected by ACH. */
 function goesByCancellableRail(state: PaymentState): boolean {
