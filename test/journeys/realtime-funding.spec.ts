@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { account, CloseAccount, ReopenAccount } from '../../libs/domain/accounts/account.ts';
 import { TestClock } from '../clock.ts';
 import type { TestPlatform } from '../platform.ts';
 import { Money, startMoney, stopBalanced } from './money.setup.ts';
@@ -231,6 +233,20 @@ describe('crypto', () => {
     await money.until(quote.transactionId, (one) => one.refund?.status === 'COMPLETED');
     expect(await money.balances(accounts.USDC!)).toEqual([4_000_000, 4_000_000]);
     expect(await money.balances(accounts.USD!)).toEqual([0, 0]);
+  });
+
+  test('also where that account was closed for a moment, by a deletion that was refused', async () => {
+    const { id, accounts } = await money.customer();
+    const { writePath } = platform.engine;
+    const accountId = accounts.USDC!.replace('InternalAccount:', '');
+    const envelope = () => ({ commandId: randomUUID(), correlationId: 'C', actor: 'test', tenant: platform.tenant });
+    await writePath.execute(account, new CloseAccount({ accountId }), envelope());
+    const source = realtime('USDC', { customerId: id, cryptoNetwork: 'SOLANA' });
+    const { body: quote } = await money.quote(source, accounts.USD!, 5_000_000).expect(201);
+    await writePath.execute(account, new ReopenAccount({ accountId }), envelope());
+    await money.send(quote.id, 'USDC', 4_000_000).expect(200);
+    await money.until(quote.transactionId, (one) => one.refund?.status === 'COMPLETED');
+    expect(await money.balances(accounts.USDC!)).toEqual([4_000_000, 4_000_000]);
   });
 
   test('what that account cannot hold is set aside, and everything else goes on', async () => {

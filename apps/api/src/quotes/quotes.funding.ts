@@ -97,7 +97,10 @@ function networkOf(source: Source, carriers: readonly CryptoNetwork[]): CryptoNe
   throw rejectFields([{ field, constraint: 'ENUM', message, allowed: carriers }]);
 }
 
-/** Refunds of crypto go to the customer's account of that asset; of fiat, to where the money came from (facts §3). */
+/**
+ * Refunds of crypto go to the customer's account of that asset; of fiat, to where the money came from (facts §3). An account that is closed
+ * now is open again when the deletion of its customer is refused; when it is not, the refund is set aside.
+ */
 async function refundAccountOf(
   writePath: WritePath,
   tenant: Tenant,
@@ -107,5 +110,5 @@ async function refundAccountOf(
   if (internalAccountType(currency) === 'INTERNAL_FIAT') return undefined;
   const accountId = payer ? customerAccountId(payer.customerId, currency) : platformAccountId(tenant, currency);
   const { state } = await writePath.state<AccountState>(account, accountId);
-  return state.status === 'ACTIVE' ? accountId : undefined;
+  return state.status === 'NONE' ? undefined : accountId;
 }
