@@ -10,6 +10,7 @@ const answer = fc.constantFrom<RailAnswer>(
   { outcome: 'SETTLED', watchUntil: LATER },
   { outcome: 'REJECTED', failureReason: 'QUOTE_EXECUTION_FAILED' },
   { outcome: 'CANCELLED' },
+  { outcome: 'RETURNED' },
 );
 
 const lastAnswer = fc.constantFrom<RailAnswer>({ outcome: 'RETURNED' }, { outcome: 'SETTLED' });
@@ -28,10 +29,10 @@ export function railSays(answers: RailAnswer[], request: RailRequest): RailAnswe
   return { outcome: 'SETTLED' };
 }
 
-/** Only what was settled can be returned, and only a payout to an account can be cancelled there or come back. */
+/** Only a payout to an account can be cancelled there or come back, the latter also before anybody was told that it was settled. */
 function isPossible(next: RailAnswer, { isSettled, direction, uma }: RailRequest): boolean {
   const { outcome } = next;
-  if (isSettled) return outcome === 'RETURNED' || outcome === 'SETTLED';
+  if (isSettled) return outcome === 'RETURNED' || outcome === 'SETTLED' || outcome === 'PENDING';
   const isFinal = direction === 'COLLECTION' || uma !== undefined;
-  return outcome !== 'RETURNED' && !(isFinal && (outcome === 'CANCELLED' || 'watchUntil' in next));
+  return !(isFinal && (outcome === 'CANCELLED' || outcome === 'RETURNED' || 'watchUntil' in next));
 }

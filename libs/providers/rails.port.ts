@@ -20,7 +20,10 @@ export interface RailOrder {
   isTransfer?: boolean;
 }
 
-/** `PENDING`: ask again at `checkAt`. `SETTLED` with `watchUntil`: ask for a return then. A timeout is no answer: it throws. */
+/**
+ * `PENDING`: ask again at `checkAt`. `SETTLED` with `watchUntil`: ask for a return then. To that question both say that it may still
+ * come back, and `SETTLED` alone that it cannot any more. A timeout is no answer: it throws.
+ */
 export type RailOrderAnswer =
   | { outcome: 'PENDING'; checkAt: string }
   | { outcome: 'SETTLED'; watchUntil?: string }

@@ -121,7 +121,7 @@ async function senderAddress(writePath: WritePath, sent: PaymentState, from: Pla
   return sent.sourceUmaAddress ?? state.umaAddress ?? own;
 }
 
-/** How the other platform's payment stands, as a rail would say it, by the sender's clock. Throws when a question about its return cannot be answered yet. */
+/** How the other platform's payment stands, as a rail would say it, by the sender's clock. */
 function standing(
   { phase, status, waitUntil, failureReason, receiverCustomerInfo }: IncomingPaymentState,
   { isSettled, orderedAt }: RailRequest,
@@ -138,7 +138,6 @@ function standing(
       failureReason: isUndeliverable ? 'ACCOUNT_CANNOT_RECEIVE' : 'COUNTERPARTY_POST_TX_FAILED',
     };
   }
-  if (isSettled) throw new Error('the other platform does not know yet whether the payment came back');
   if (phase === 'DEPOSITED' || phase === 'CHECKING_DEPOSIT') {
     const returnsInMs = waitUntil === undefined ? 0 : Math.max(0, Date.parse(waitUntil) - receiverMs);
     return { outcome: 'SETTLED', ...told, watchUntil: timestamp(senderMs + returnsInMs + AFTER_RETURN_MS) };

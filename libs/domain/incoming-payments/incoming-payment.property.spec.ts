@@ -47,9 +47,6 @@ const SOON = '2026-01-01T00:00:02.000Z';
 const TENANTS = ['p.sandbox', 'q.sandbox'] as const;
 const FUNDS = 1_000n;
 
-/** The other platform does not know yet whether what it was paid came back. */
-const NOT_YET = Symbol('not yet');
-
 const senderOf = (tenantId: string) => `sender at ${tenantId}`;
 const receiverOf = (tenantId: string) => `receiver at ${tenantId}`;
 /** The account that a platform's sender pays from. */
@@ -240,7 +237,6 @@ class Traffic {
     const at = this.underWay.get(id);
     const step = at?.step ?? this.world.step(process, id);
     const said = at && 'call' in at.move ? await this.answer(id, at.move.call, at.move.request) : undefined;
-    if (said === NOT_YET) return;
     const { value, done } = step.next(said);
     if (done) this.underWay.delete(id);
     else this.underWay.set(id, { step, move: value });
@@ -268,10 +264,9 @@ class Traffic {
     }
   }
 
-  private async railAnswer(id: string, request: RailRequest): Promise<RailAnswer | typeof NOT_YET> {
+  private async railAnswer(id: string, request: RailRequest): Promise<RailAnswer> {
     if (request.uma?.kind !== 'HERE') return railSays(this.scripts.get(id)!.answers, request);
-    const { phase } = this.world.state<IncomingPaymentState>(incomingPayment, counterpartId(id));
-    return request.isSettled && phase !== 'DONE' ? NOT_YET : this.uma.pay(request, request.uma);
+    return this.uma.pay(request, request.uma);
   }
 }
 

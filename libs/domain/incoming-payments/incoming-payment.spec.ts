@@ -187,6 +187,27 @@ describe('the process', () => {
     ]);
   });
 
+  test.each([
+    ['asks for more time', { outcome: 'PENDING', checkAt: AT } as const],
+    ['says that it still may', { outcome: 'SETTLED', watchUntil: AT } as const],
+  ])('a bank that is asked whether a deposit came back and %s is asked that again, and pays once', (_, answer) => {
+    const paidOut = fact('DepositPaidOut', { entries: [], watchUntil: AT });
+    const paid = [announced(toBank), approved, collected, paidOut, fact('IncomingPaymentCompleted')];
+    const checking = [...paid, fact('IncomingPaymentWoken')];
+    const pending = fact('DepositPending', { checkAt: AT });
+    given(incomingPayment, ...checking)
+      .when(new RecordDeposit({ paymentId, answer }))
+      .leadsTo(pending);
+    const { state } = given(incomingPayment, ...checking, pending, fact('IncomingPaymentWoken'));
+    expect(state).toMatchObject({ phase: 'CHECKING_DEPOSIT', status: 'COMPLETED' });
+  });
+
+  test('a deposit that came back before anybody knew that it was paid out leaves no movement of the payout', () => {
+    given(incomingPayment, announced(toBank), approved, collected)
+      .when(new RecordDeposit({ paymentId, answer: { outcome: 'RETURNED' } }))
+      .leadsTo(fact('IncomingPaymentFailed', { failureReason: 'OFFRAMP_FAILED', isRefunded: true }));
+  });
+
   test('a deposit that is refused goes back, or is set aside where it cannot', () => {
     const refused = sends(stateOf(fromElsewhere, approved, collected)).after({
       at: 0,

@@ -73,8 +73,9 @@ export const incomingPaymentTransitions = transitions<IncomingPhase, IncomingPay
     ['AWAITING_DEPOSIT', 'WakeIncoming', 'DEPOSITING', 'IncomingPaymentWoken'],
     ['DEPOSITED', 'WakeIncoming', 'CHECKING_DEPOSIT', 'IncomingPaymentWoken'],
     ['CHECKING_DEPOSIT', 'RecordDeposit', 'DONE', 'DepositReturnExcluded'],
-    // It came back.
+    // It came back; nobody can say yet.
     ['CHECKING_DEPOSIT', 'RecordDeposit', 'GIVING_BACK', 'IncomingPaymentFailed'],
+    ['CHECKING_DEPOSIT', 'RecordDeposit', 'DEPOSITED', 'DepositPending'],
     ['GIVING_BACK', 'RecordGivingBack', 'DONE', 'IncomingRefundAccepted, IncomingRefundCompleted'],
     // The sender cannot be reached.
     ['GIVING_BACK', 'RecordGivingBack', 'DONE', 'IncomingRefundFailed'],
@@ -218,25 +219,31 @@ function moneyAnswered(
 
 function depositAnswered(state: IncomingPaymentState, answer: RailAnswer): IncomingPaymentEvent[] {
   const { paymentId } = state;
+  const isPaidOut = state.phase === 'CHECKING_DEPOSIT';
   switch (answer.outcome) {
     case 'PENDING':
-      return [{ type: 'DepositPending', data: { paymentId, checkAt: answer.checkAt } }];
+      return [depositPending(paymentId, answer.checkAt)];
     case 'SETTLED': {
-      if (state.phase === 'CHECKING_DEPOSIT') return [{ type: 'DepositReturnExcluded', data: { paymentId } }];
-      const watch = answer.watchUntil !== undefined && { watchUntil: answer.watchUntil };
+      const { watchUntil } = answer;
+      if (isPaidOut && watchUntil !== undefined) return [depositPending(paymentId, watchUntil)];
+      if (isPaidOut) return [{ type: 'DepositReturnExcluded', data: { paymentId } }];
+      const watch = watchUntil !== undefined && { watchUntil };
       return [
         { type: 'DepositPaidOut', data: { paymentId, entries: paidOut(state), ...watch } },
         { type: 'IncomingPaymentCompleted', data: { paymentId } },
       ];
     }
-    case 'RETURNED': {
+    default: {
       const { type, data } = failed(paymentId, 'OFFRAMP_FAILED', true);
-      return [{ type, data: { ...data, entries: returned(state) } }];
+      return [{ type, data: { ...data, ...(isPaidOut && { entries: returned(state) }) } }];
     }
-    default:
-      return [failed(paymentId, 'OFFRAMP_FAILED', true)];
   }
 }
+
+const depositPending = (paymentId: string, checkAt: string): IncomingPaymentEvent => ({
+  type: 'DepositPending',
+  data: { paymentId, checkAt },
+});
 
 function evolve(state: IncomingPaymentState, event: IncomingPaymentEvent & Stamped): IncomingPaymentState {
   const { at } = event;
@@ -269,7 +276,7 @@ function evolve(state: IncomingPaymentState, event: IncomingPaymentEvent & Stamp
     case 'IncomingPaymentCollected':
       return { ...next, phase: 'DEPOSITING' };
     case 'DepositPending':
-      return { ...next, phase: 'AWAITING_DEPOSIT', waitUntil: event.data.checkAt };
+      return { ...next, phase: pendingPhase(state), waitUntil: event.data.checkAt };
     case 'DepositPaidOut':
       return event.data.watchUntil === undefined ? next : { ...next, waitUntil: event.data.watchUntil };
     case 'IncomingPaymentWoken':
@@ -293,6 +300,9 @@ function evolve(state: IncomingPaymentState, event: IncomingPaymentEvent & Stamp
       return { ...next, phase: 'DONE', refund: { ...state.refund!, status: 'FAILED', settledAt: at } };
   }
 }
+
+const pendingPhase = ({ phase }: IncomingPaymentState): IncomingPhase =>
+  phase === 'CHECKING_DEPOSIT' ? 'DEPOSITED' : 'AWAITING_DEPOSIT';
 
 const wokenPhase: Partial<Record<IncomingPhase, IncomingPhase>> = {
   AWAITING_MONEY: 'COLLECTING',
@@ -349,7 +359,7 @@ export const incomingPayment: Decider<IncomingPaymentState, IncomingPaymentComma
   },
   decide,
   evolve,
-  version: 1,
+  version: 2,
   asides: ['SenderErased'],
   personal: {
     IncomingPaymentAnnounced: {

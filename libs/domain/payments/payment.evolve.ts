@@ -36,8 +36,10 @@ export function evolve(state: PaymentState, event: PaymentEvent & Stamped): Paym
       };
     case 'PaymentStarted':
       return { ...next, phase: firstPhase(state), status: 'PROCESSING', startedAt: at };
-    case 'RailPending':
-      return { ...next, phase: 'WAITING', waitUntil: event.data.checkAt };
+    case 'RailPending': {
+      const phase = state.phase === 'CHECKING_RETURN' ? 'WATCHING' : 'WAITING';
+      return { ...next, phase, waitUntil: event.data.checkAt };
+    }
     case 'PaymentWoken':
       return { ...woken(next), phase: state.phase === 'WATCHING' ? 'CHECKING_RETURN' : 'SUBMITTING' };
     case 'RailAccepted':

@@ -36,7 +36,7 @@ interface Script {
   cancelAt: number | undefined;
   isCancelAccepted: boolean;
   /** Before which of its moves the platform says that the receiver was told. */
-  confirmAt: number | undefined;
+  confirmAt: readonly number[];
   /** Before which of its moves the process dies. */
   deaths: readonly number[];
 }
@@ -52,7 +52,7 @@ function drive(world: World, paymentId: string, script: Script): { refused: bool
     moves += 1;
     // The platform may ask at any time; what cannot be cancelled is refused and changes nothing.
     if (moves === script.cancelAt) world.send(new CancelPayment({ paymentId, now: world.now }));
-    if (moves === script.confirmAt) world.must(new ConfirmReceipt(confirmed(paymentId)));
+    if (script.confirmAt.includes(moves)) world.must(new ConfirmReceipt(confirmed(paymentId)));
     if (moves === script.closeDestinationAt) world.send(new CloseAccount({ accountId: 'destination' }));
     if (script.deaths.includes(moves)) return DIES;
     if ('sends' in move) {
@@ -81,13 +81,13 @@ const scenario = fc.record({
   fundedBy: fc.constantFrom(0n, 0n, 0n, -1n, 1n),
   cancelAt: fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined }),
   isCancelAccepted: fc.boolean(),
-  confirmAt: fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined }),
   platformFee: fc.constantFrom(0n, 77n),
   funds: fc.constantFrom(0n, 5_000n, 1_000_000n),
   platformFunds: fc.constantFrom(0n, 10_000n),
   answers: railAnswers,
   refund: fc.boolean(),
   closeDestinationAt: fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined }),
+  confirmAt: fc.uniqueArray(fc.integer({ min: 1, max: 20 }), { maxLength: 3 }),
   deaths: fc.uniqueArray(fc.integer({ min: 1, max: 20 }), { maxLength: 4 }),
 });
 

@@ -145,6 +145,26 @@ describe('a quote', () => {
   });
 });
 
+test.each([
+  ['asks for more time', { outcome: 'PENDING', checkAt: late } as const],
+  ['says that it still may', { outcome: 'SETTLED', watchUntil: late } as const],
+])('a rail that is asked whether a payout came back and %s is asked that again, and pays once', (_, answer) => {
+  const checking = [
+    { type: 'PaymentQuoted', data: payoutQuote },
+    fact('ExecutionRequested'),
+    fact('PaymentStarted'),
+    fact('RailAccepted', { watchUntil: now }),
+    fact('PaymentCompleted'),
+    fact('PaymentWoken'),
+  ];
+  const pending = fact('RailPending', { checkAt: late });
+  given(payment, ...checking)
+    .when(new RecordRailAnswer({ paymentId, answer }))
+    .leadsTo(pending);
+  const { state } = given(payment, ...checking, pending, fact('PaymentWoken'));
+  expect(state).toMatchObject({ phase: 'CHECKING_RETURN', status: 'COMPLETED' });
+});
+
 test('what came back for an account that is closed by then is set aside, from a rail as from another platform', () => {
   const setAside = (destination: object) =>
     given(

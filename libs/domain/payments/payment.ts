@@ -124,8 +124,9 @@ export const paymentTransitions = transitions<PaymentPhase, PaymentCommand['type
     ['SETTLING', 'FailDelivery', 'REFUNDING', 'PaymentFailed'],
     ['WATCHING', 'WakePayment', 'CHECKING_RETURN', 'PaymentWoken'],
     ['CHECKING_RETURN', 'RecordRailAnswer', 'DONE', 'ReturnExcluded'],
-    // It came back.
+    // It came back; nobody can say yet.
     ['CHECKING_RETURN', 'RecordRailAnswer', 'REFUNDING', 'PaymentFailed'],
+    ['CHECKING_RETURN', 'RecordRailAnswer', 'WATCHING', 'RailPending'],
     ['REFUNDING', 'RecordRefundAnswer', 'RETURNING', 'RefundAccepted'],
     // The platform holds its fee and gives it back first; the money cannot be returned.
     ['REFUNDING', 'RecordRefundAnswer', 'RETURNING_FEE', 'RefundAccepted'],
@@ -261,8 +262,11 @@ function railAnswered(state: PaymentState, answer: RailAnswer): PaymentEvent[] {
     case 'PENDING':
       return phase === 'CANCELLING' ? [] : [{ type: 'RailPending', data: { paymentId, checkAt: answer.checkAt } }];
     case 'SETTLED': {
-      if (phase === 'CHECKING_RETURN') return [{ type: 'ReturnExcluded', data: { paymentId } }];
-      const watch = answer.watchUntil !== undefined && { watchUntil: answer.watchUntil };
+      const { watchUntil } = answer;
+      if (phase === 'CHECKING_RETURN' && watchUntil === undefined)
+        return [{ type: 'ReturnExcluded', data: { paymentId } }];
+      if (phase === 'CHECKING_RETURN') return railAnswered(state, { outcome: 'PENDING', checkAt: watchUntil! });
+      const watch = watchUntil !== undefined && { watchUntil };
       const entries = isCollecting(state)
         ? settlementOfPull(state)
         : isBroughtIn(state)
