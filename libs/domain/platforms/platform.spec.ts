@@ -197,6 +197,17 @@ describe('webhook secrets', () => {
     expect(after(...rotations)).toEqual(secrets.map(([secret, validUntil]) => [secret, validUntil]));
   });
 
+  test("one that was replaced keeps its time where the sandbox's clock is ahead: receivers live in real time", () => {
+    const [at, aheadMs] = [on(20), 17 * 24 * 3_600_000];
+    const advanced = { type: 'SandboxClockAdvanced', data: { tenantId, aheadMs }, at };
+    const rotations = [rotated(2, 'whsec_2', on(5)), advanced, { ...rotated(3, 'whsec_3', on(6)), at }];
+    expect(after(...rotations)).toEqual([
+      ['whsec_3', undefined],
+      ['whsec_2', on(6)],
+      ['whsec_1', on(5)],
+    ]);
+  });
+
   test('five sign at once: a sixth is refused until one has ended, unless all are to end', () => {
     const four = [2, 3, 4, 5].map((day) => rotated(day, `whsec_${day}`, on(day + 7)));
     const state = given(platform, created, ...four).state as PlatformState;

@@ -167,7 +167,8 @@ function evolve(state: PlatformState, event: PlatformEvent & Stamped): PlatformS
       return { ...state, ...configured(state, event.data.changes), updatedAt: event.at };
     case 'WebhookSecretRotated': {
       const { webhookSecret, previousValidUntil } = event.data;
-      const former = signingAt(state.webhookSecrets ?? [], event.at).map(({ secret, validUntil }) => ({
+      const wallTime = timestamp(Date.parse(event.at) - (state.clockAheadMs ?? 0)); // receivers live in it
+      const former = signingAt(state.webhookSecrets ?? [], wallTime).map(({ secret, validUntil }) => ({
         secret,
         validUntil: validUntil !== undefined && validUntil < previousValidUntil ? validUntil : previousValidUntil,
       }));
@@ -236,7 +237,7 @@ export const platform: Decider<PlatformState, PlatformCommand, PlatformEvent> = 
   },
   decide,
   evolve,
-  version: 2,
+  version: 3,
   personal: {
     PlatformCreated: { subject: 'tenantId', fields: ['webhookSecret'] },
     WebhookSecretRotated: { subject: 'tenantId', fields: ['webhookSecret'] },
