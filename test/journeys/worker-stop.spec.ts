@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { railsOf } from '../../apps/shared/rails.ts';
-import { createWorker, type Worker } from '../../apps/worker/src/index.ts';
+import { umaOf } from '../../apps/shared/uma.ts';
+import { createWorker, type Worker, type WorkerOptions } from '../../apps/worker/src/index.ts';
+import type { Uma } from '../../libs/providers/uma.port.ts';
 import { TestClock } from '../clock.ts';
 import { eventually } from '../eventually.ts';
 import { startTestPlatform, type TestPlatform } from '../platform.ts';
 import { type Answer, type Receiver, startReceiver } from '../receiver.ts';
-import { incoming, person } from './uma.setup.ts';
+import { funded, incoming, pay, person } from './uma.setup.ts';
 
 let platform: TestPlatform;
 let receiver: Receiver;
@@ -22,9 +24,9 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-async function startWorker(): Promise<Worker> {
+async function startWorker(options: WorkerOptions = {}): Promise<Worker> {
   const { engine } = platform;
-  const worker = createWorker(engine, railsOf(engine.clock, 1), { allowPrivateTargets: true });
+  const worker = createWorker(engine, railsOf(engine.clock, 1), { allowPrivateTargets: true, ...options });
   await worker.start();
   workers.push(worker);
   return worker;
@@ -54,11 +56,57 @@ test('a worker that is stopped while a platform thinks about an approval waits f
   await eventually(shardsHeld, (count) => count <= 1); // whatever ends without waiting has ended
   questions[0]!(200);
   await stopped;
-  await startWorker();
+  const next = await startWorker();
   const [payment] = await eventually(
     () => incoming(api, bob),
     ([one]) => one?.status === 'COMPLETED',
   );
   expect([payment.receivedAmount.amount, questions.length]).toEqual([500, 1]);
   expect((await bob.account('USD')).balance).toBe(500);
+  await next.stop();
+});
+
+/** The world of UMA, whose provider never answers the first time that it is to pay; `asked` are the references of its orders. */
+function silent() {
+  const asked: string[] = [];
+  const world = umaOf(platform.engine.clock, 1)('sandbox') as Uma;
+  const pay: Uma['pay'] = (order) => (asked.push(order.reference) === 1 ? new Promise(() => {}) : world.pay(order));
+  return { asked, umaOf: () => ({ ...world, pay }) };
+}
+
+/** A payment to somebody elsewhere. */
+async function paid(name: string): Promise<string> {
+  const from = await funded(platform.api, name, 'USD', 1_000);
+  const id = await pay(platform.api, from, '$success.usd@sandbox.uma.money', 400);
+  return id.slice('Transaction:'.length);
+}
+
+const completed = (id: string) =>
+  eventually(
+    async () => (await platform.api('get', `/transactions/Transaction:${id}`)).body,
+    ({ status }) => status === 'COMPLETED',
+  );
+
+test('a provider that never answers is asked again, by the same reference', async () => {
+  const { asked, ...world } = silent();
+  const worker = await startWorker({ ...world, answerMs: 200 });
+  const id = await paid('Carol');
+  await completed(id);
+  expect(asked).toEqual([id, id]);
+  await worker.stop();
+});
+
+test('a worker that is stopped while a provider never answers ends, and the next one asks again', async () => {
+  const { asked, ...world } = silent();
+  const first = await startWorker({ ...world, answerMs: 2_000, stopPatienceMs: 0 });
+  const id = await paid('Dan');
+  await eventually(
+    async () => asked.length,
+    (count) => count === 1,
+  );
+  await first.stop();
+  expect([await shardsHeld(), asked]).toEqual([0, [id]]);
+  await startWorker(world); // in the same process, where the first one's attempt is waited for
+  await completed(id);
+  expect(asked).toEqual([id, id]);
 });

@@ -110,6 +110,20 @@ test('what was done before there were shards is not done again', async () => {
   expect([driven.length, all]).toEqual([1, Array(8).fill(6)]);
 });
 
+test('a clock that is set back holds up no checkpoint', async () => {
+  const { runner } = worker();
+  await runner.start();
+  await eventually(held, (count) => count === 8);
+  const { now } = Date;
+  Date.now = () => now() - 3_600_000;
+  try {
+    await begin(1);
+    expect(await eventually(checkpoints, (all) => Math.min(...all) === 2)).toEqual(Array(8).fill(2));
+  } finally {
+    Date.now = now;
+  }
+});
+
 test('what is of no interest is passed without a pause', async () => {
   const { runner, driven } = worker();
   await pool.query('UPDATE log_head SET position = 200000');
@@ -172,7 +186,7 @@ describe('what is not done', () => {
     const ids = await begin(5);
     await eventually(
       async () => new Set(tried).size,
-      (count) => count === 3,
+      (count) => count >= 3,
     );
     await first.runner.stop();
     expect([await held(), Math.min(...(await checkpoints()))]).toEqual([0, 0]);
@@ -180,6 +194,51 @@ describe('what is not done', () => {
     await next.runner.start();
     await eventually(checkpoints, (all) => all.length === 8 && all.every((position) => position === 10));
     expect(sorted(next.driven)).toEqual(sorted(ids));
+  });
+
+  test('is tried again beside the other work of its platform, however much of it there is', async () => {
+    const bad = new Set(await begin(6));
+    const driven: string[] = [];
+    const drive = async (_: AnyProcess, id: string) => {
+      driven.push(id);
+      if (bad.has(id)) throw new Error('the rail does not answer');
+    };
+    const shares = { doing: { all: 2, each: 2 }, waiting: { all: 20, each: 20 } };
+    const { runner } = worker({ driver: { drive } as unknown as Driver, shares });
+    await runner.start();
+    await eventually(
+      async () => new Set(driven).size,
+      (count) => count === 6,
+    );
+    const good = await begin(6);
+    await eventually(
+      async () => good.filter((id) => driven.includes(id)).length,
+      (count) => count === 6,
+    );
+    expect(runner.inHand).toBe(6);
+    bad.clear();
+    await eventually(checkpoints, (all) => all.length === 8 && all.every((position) => position === 24));
+  });
+
+  test("because it hangs does not keep its worker from ending, and is the next one's", async () => {
+    const hung: string[] = [];
+    const drive = (_: AnyProcess, id: string) => {
+      hung.push(id);
+      return new Promise<never>(() => {});
+    };
+    const first = worker({ driver: { drive } as unknown as Driver, stopPatienceMs: 0 });
+    await first.runner.start();
+    const ids = await begin(1);
+    await eventually(
+      async () => hung.length,
+      (count) => count === 1,
+    );
+    await first.runner.stop();
+    expect([await held(), Math.min(...(await checkpoints()), 0)]).toEqual([0, 0]);
+    const next = worker();
+    await next.runner.start();
+    await eventually(checkpoints, (all) => all.length === 8 && all.every((position) => position === 2));
+    expect([hung, next.driven]).toEqual([ids, ids]);
   });
 
   test.each([
@@ -325,8 +384,8 @@ describe('work that takes long holds up its own platform only', () => {
       async () => driven.length,
       (count) => count === 60,
     );
-    await runner.stop();
-    expect([sorted(driven), await checkpoints()]).toEqual([sorted([...waiting, ...quick]), Array(8).fill(120)]);
+    await eventually(checkpoints, (all) => all.length === 8 && all.every((position) => position === 120));
+    expect(sorted(driven)).toEqual(sorted([...waiting, ...quick]));
   });
 
   test('and no checkpoint passes what waits, or was passed over for want of room', async () => {

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import { setTimeout as pauseFor } from 'node:timers/promises';
 import type pg from 'pg';
+import { withDeadline } from '../../../libs/adapters/deadline.ts';
 import { type Lease, type LeaseOptions, leaseHeldOf } from '../../../libs/adapters/postgres/lease.ts';
 import { Shards } from '../../../libs/adapters/postgres/shards.ts';
 import { messageOf, Rejection } from '../../../libs/kernel/errors.ts';
@@ -9,7 +9,7 @@ import { streamIdOf, type Tenant } from '../../../libs/kernel/messages.ts';
 import type { AnyProcess } from '../../../libs/kernel/process.ts';
 import type { Calls, Driver } from '../../../libs/runtime/drive.ts';
 import type { DeadLetter } from './dead-letters.ts';
-import { type ShareLimits, Shares } from './shares.ts';
+import { type Attempt, type ShareLimits, Shares } from './shares.ts';
 
 export interface ProcessRunnerOptions {
   store: EventStore;
@@ -31,6 +31,8 @@ export interface ProcessRunnerOptions {
   tries?: number;
   /** Times of the leases; for tests. */
   lease?: Partial<LeaseOptions>;
+  /** How long attempts under way are waited for when it stops; for tests. */
+  stopPatienceMs?: number;
 }
 
 /** Fixed for the life of a deployment: the streams are divided among so many shards, each with a lease and a checkpoint. */
@@ -49,8 +51,12 @@ const BUSY = { events: 8, gatherMs: 20 };
 const NOTHING = { found: 0, passed: 0 };
 const TRIES = 200;
 
-/** How long what is in hand of a shard may still take when another worker is to have it; what is driven twice happens once. */
+/**
+ * How long what is in hand of a shard may still take when another worker is to have it, and when the worker is stopped. What is driven
+ * twice happens once.
+ */
 const YIELD_PATIENCE_MS = 2_000;
+export const STOP_PATIENCE_MS = 8_000;
 
 /** One shard of the streams, while this worker holds it. */
 interface Shard {
@@ -121,7 +127,7 @@ export class ProcessRunner {
     this.sharing.start();
   }
 
-  /** Waits for the attempts under way and hands over its shards; what they could not finish is the next worker's. */
+  /** Waits for the attempts under way, but not for ever, and hands over its shards; what they could not finish is the next worker's. */
   async stop(): Promise<void> {
     this.running = false;
     this.wake();
@@ -162,9 +168,8 @@ export class ProcessRunner {
   private async yielded(number: number): Promise<void> {
     const shard = this.leave(number);
     if (!shard) return;
-    const over = Promise.allSettled(shard.inHand.values());
-    if (this.running) await Promise.race([over, pauseFor(YIELD_PATIENCE_MS)]);
-    else await over;
+    const patienceMs = this.running ? YIELD_PATIENCE_MS : (this.options.stopPatienceMs ?? STOP_PATIENCE_MS);
+    await withDeadline(Promise.allSettled(shard.inHand.values()), patienceMs, 'not finished').catch(() => {});
     await this.save([shard]);
   }
 
@@ -195,7 +200,7 @@ export class ProcessRunner {
       const found = looked.found + lookedBack.found;
       const isAtEnd = found === 0 && looked.passed < limit && lookedBack.passed < limit;
       this.failure = undefined;
-      if (Date.now() - this.savedAt >= CHECKPOINT_MS) await this.save([...this.shards.values()]);
+      if (performance.now() - this.savedAt >= CHECKPOINT_MS) await this.save([...this.shards.values()]);
       if (isAtEnd && !this.isWoken) await this.sleep(POLL_MS);
       const gatherMs = found >= BUSY.events ? BUSY.gatherMs : GATHER_MS;
       if (found < limit && this.running) await new Promise((resolve) => setTimeout(resolve, gatherMs));
@@ -248,27 +253,27 @@ export class ProcessRunner {
       return;
     }
     const waiting = { ...event, payload: '' }; // of no use, and it may be large
-    const handle = async () => {
-      if (await this.isHandled(waiting, leaving.signal)) inHand.delete(event.position);
-    };
-    inHand.set(event.position, this.shares.run(platform, leaving.signal, handle));
+    const done = () => inHand.delete(event.position);
+    inHand.set(event.position, this.shares.run(platform, leaving.signal, this.attempts(waiting, leaving.signal, done)));
   }
 
   /**
-   * Tries until it is done or parked: an unknown answer is asked for again, and a fault is said each time. False when it is left
-   * unfinished to another worker.
+   * Attempts at what an event asks for, until it is done or parked: an unknown answer is asked for again, and a fault is said each time.
+   * What is left unfinished to another worker is not done.
    */
-  private async isHandled(event: LoggedEvent, leaving: AbortSignal): Promise<boolean> {
+  private attempts(event: LoggedEvent, leaving: AbortSignal, done: () => void): Attempt {
     const { platform, environment, correlationId } = JSON.parse(event.metadata);
     const tenant: Tenant = { platform, environment };
     const drive = { tenant, correlationId, revision: event.revision };
-    for (const process of this.byType.get(event.type) ?? []) {
-      const firstFailedAt = new Date();
-      for (let [attempts, pause] = [1, 100]; ; attempts += 1, pause = Math.min(pause * 2, 30_000)) {
-        if (leaving.aborted) return false;
+    const left = [...(this.byType.get(event.type) ?? [])];
+    const firstFailedAt = new Date();
+    let attempts = 0;
+    return async () => {
+      for (let process = left[0]; process; process = left[0]) {
+        if (leaving.aborted) return undefined;
+        attempts += 1;
         try {
           await this.options.driver.drive(process, streamIdOf(event.stream), drive, this.options.calls);
-          break;
         } catch (error) {
           this.options.retried?.();
           const isRefused = error instanceof Rejection && error.status < 500;
@@ -276,12 +281,15 @@ export class ProcessRunner {
           this.options.log(isRefused ? 'error' : 'warn', `${told} has to be tried again`, error);
           const { stream, position } = event;
           const letter = { process: process.name, stream, position, ...drive, attempts, firstFailedAt, error };
-          if (attempts >= (this.options.tries ?? TRIES) && (await this.isParked(letter))) break;
-          await pauseFor(pause, undefined, { signal: leaving, ref: false }).catch(() => {}); // raised: looked at above
+          const isLast = attempts >= (this.options.tries ?? TRIES);
+          if (!isLast || !(await this.isParked(letter))) return pauseAfter(attempts);
         }
+        left.shift();
+        attempts = 0;
       }
-    }
-    return true;
+      done();
+      return undefined;
+    };
   }
 
   private async isParked(letter: DeadLetter): Promise<boolean> {
@@ -297,7 +305,7 @@ export class ProcessRunner {
   }
 
   private async save(shards: readonly Shard[]): Promise<void> {
-    this.savedAt = Date.now();
+    this.savedAt = performance.now();
     const moved = shards
       .map((shard) => ({ shard, token: shard.lease.token ?? 0, position: oldestOf(shard) }))
       .filter(({ shard, position }) => position > shard.saved);
@@ -340,6 +348,9 @@ export class ProcessRunner {
 
 const oldestOf = ({ seen, inHand, behind }: Shard): number =>
   Math.min(seen, ...behind.values(), ...[...inHand.keys()].map((position) => position - 1));
+
+/** How long to wait after so many attempts: twice as long each time, up to half a minute. */
+const pauseAfter = (attempts: number): number => Math.min(100 * 2 ** (attempts - 1), 30_000);
 
 /** Whose event it is, as a key: a platform in one of its environments. */
 function platformOf({ metadata }: LoggedEvent): string {

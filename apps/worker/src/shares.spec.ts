@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { eventually } from '../../../test/eventually.ts';
 import { type ShareLimits, Shares } from './shares.ts';
 
 const limits: ShareLimits = { doing: { all: 4, each: 2 }, waiting: { all: 6, each: 4 } };
@@ -6,7 +7,7 @@ const { signal: staying } = new AbortController();
 
 /** Shares whose work ends when it is told to. */
 function working() {
-  const doing = new Map<string, () => void>();
+  const doing = new Map<string, (after?: number) => void>();
   let relieved = 0;
   const shares = new Shares(() => {
     relieved += 1;
@@ -19,8 +20,9 @@ function working() {
     /** The first letter of the name says whose work it is. */
     give: (name: string, leaving = staying) =>
       shares.run(name[0]!, leaving, () => new Promise((resolve) => doing.set(name, resolve))),
-    async end(name: string) {
-      doing.get(name)!();
+    /** Ends it, or this attempt at it where it is to be tried again `after` so many milliseconds. */
+    async end(name: string, after?: number) {
+      doing.get(name)!(after);
       doing.delete(name);
       await new Promise(setImmediate);
     },
@@ -78,6 +80,36 @@ describe('shares of platforms', () => {
     expect(settled).toEqual(['a3']);
     await end('a1');
     expect(settled).toEqual(['a3', 'a1']);
+  });
+
+  test('what is to be tried again leaves its place, and comes again after those who waited', async () => {
+    const { shares, give, end, doing } = working();
+    const tried = give('a1');
+    for (const name of ['a2', 'a3', 'a4']) void give(name);
+    await end('a1', 1);
+    expect([doing(), shares.hasRoom('a')]).toEqual([['a2', 'a3'], true]);
+    await eventually(
+      async () => doing(),
+      (names) => !names.includes('a1'),
+    );
+    for (let over = 'a2'; !doing().includes('a1'); over = doing()[0]!) await end(over);
+    await end('a1');
+    await tried;
+    expect(doing()).not.toContain('a1');
+  });
+
+  test('what waits to be tried again takes room as all that waits does, and is left when it is to be', async () => {
+    const { shares, give, end, doing } = working();
+    const leaving = new AbortController();
+    const left: Promise<void>[] = [];
+    for (let n = 1; n <= 4; n += 1) {
+      left.push(give(`a${n}`, leaving.signal));
+      await end(`a${n}`, 3_600_000);
+    }
+    expect([shares.hasRoom('a'), shares.isRelieved('a'), doing()]).toEqual([false, false, []]);
+    leaving.abort();
+    await Promise.all(left);
+    expect([shares.hasRoom('a'), shares.isRelieved('a'), doing()]).toEqual([true, true, []]);
   });
 
   test('work that fails gives its place to the next, and is told of', async () => {

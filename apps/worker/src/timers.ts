@@ -35,6 +35,7 @@ export class Timers {
   private readonly options: TimersOptions;
   private readonly processes: ReadonlyMap<string, AnyProcess>;
   private end: (() => Promise<void>) | undefined;
+  private isEnding = false;
 
   constructor(options: TimersOptions) {
     this.options = options;
@@ -50,8 +51,9 @@ export class Timers {
     );
   }
 
-  /** Finishes what it has in hand. */
+  /** Finishes the one it has in hand; those taken with it come due again. */
   async stop(): Promise<void> {
+    this.isEnding = true;
     await this.end?.();
   }
 
@@ -69,7 +71,10 @@ export class Timers {
                LEFT JOIN sandbox_clocks c USING (platform, environment) ORDER BY was_due`,
       values: [timestamp(this.options.clock.nowMs()), BATCH, LEASE_SECONDS],
     });
-    for (const row of rows) await this.wake(row);
+    for (const row of rows) {
+      if (this.isEnding) break;
+      await this.wake(row);
+    }
     return rows.length;
   }
 
