@@ -65,6 +65,8 @@ describe('an answer that cannot be used is an error', () => {
   test('one that was cut off', () => {
     expect(answered(200, '{"receiverCustomerInfo":{}}', true)).toEqual(ERROR);
     expect(answered(200, 'OK', true)).toEqual(APPROVED);
+    expect([answered(200, '', true), answered(200, ' \n', true)]).toEqual([ERROR, ERROR]);
+    expect(answered(403, '', true)).toEqual({ outcome: 'REJECTED' });
   });
 });
 

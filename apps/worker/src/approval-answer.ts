@@ -41,8 +41,12 @@ export function approvalAnswer(result: SendResult, until: string): ApprovalAnswe
   return { outcome: 'REJECTED', ...(reason !== undefined && { reason: [...reason].slice(0, REASON_LENGTH).join('') }) };
 }
 
-/** What the body says: nothing where it does not begin as a JSON object does, such as "OK"; undefined where it cannot be used. */
+/**
+ * What the body says: nothing where it does not begin as a JSON object does, such as "OK"; undefined where it cannot be used. An
+ * approval whose body did not come may have been about to tell of the receiver.
+ */
 function saidIn({ status, body, isTruncated }: Extract<SendResult, { outcome: 'answered' }>): Said | undefined {
+  if (status === 200 && isTruncated && /^\s*$/.test(body.toString('latin1'))) return undefined;
   if (!/^\s*\{/.test(body.toString('latin1'))) return {};
   const value = isTruncated ? undefined : objectIn(body);
   if (!value) return undefined;
