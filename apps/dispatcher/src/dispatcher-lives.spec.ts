@@ -35,6 +35,29 @@ describe('platforms', () => {
     expect(slow.received.length).toBeLessThanOrEqual(8);
   });
 
+  test('one whose secrets cannot be read does not hold up another one, and is sent its own once they can', async () => {
+    const other = await platform.another();
+    const [hooks, others] = [await scene.receiver(), await scene.receiver()];
+    let isBroken = true;
+    const said: string[] = [];
+    scene.start({
+      secrets: async (tenant) => {
+        if (isBroken && tenant.platform === platform.tenant.platform) throw new Error('the event store is silent');
+        return webhookSecretsOf(platform.engine, tenant);
+      },
+      log: (_, message) => said.push(message),
+    });
+    await scene.listen(platform.tenant, hooks.url);
+    await scene.listen(other.tenant, others.url);
+    for (let i = 0; i < 3; i++) {
+      await scene.deposit(other.tenant);
+      await others.until(i + 1, BALANCE);
+    }
+    expect([hooks.received, said]).toEqual([[], [expect.stringContaining(platform.tenant.platform)]]);
+    isBroken = false;
+    await hooks.until(1, 'TEST');
+  });
+
   test('get their own secrets', async () => {
     const other = await platform.another();
     const hooks = await scene.receiver();

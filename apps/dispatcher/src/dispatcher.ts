@@ -206,7 +206,7 @@ export class Dispatcher {
       asked.map(async ({ lane, size, erasures }) => {
         const found = claimed.get(lane.id);
         if (!found?.url) return this.dropQueue(lane);
-        await this.configure(lane, found.url, found.revision);
+        if (!(await this.isConfigured(lane, found.url, found.revision))) return this.dropQueue(lane); // until the next scan
         if (lane.erasures > erasures) return; // read before it: claimed anew
         if (found.deliveries.length === size) lane.hasMore = true;
         this.take(lane, found);
@@ -214,13 +214,23 @@ export class Dispatcher {
     );
   }
 
-  private async configure(lane: Lane, url: string, revision: string): Promise<void> {
+  /** False when the platform's secrets cannot be read now, which is no reason that others' webhooks wait. */
+  private async isConfigured(lane: Lane, url: string, revision: string): Promise<boolean> {
     if (lane.endpoint?.url !== url) lane.endpoint = new Endpoint(url, this.options.maxInFlightPerPlatform);
-    if (lane.signing?.revision === revision) return;
+    if (lane.signing?.revision === revision) return true;
     const dot = lane.id.lastIndexOf('.');
     const environment = lane.id.slice(dot + 1) as Environment;
-    const secrets = await this.options.secrets({ platform: lane.id.slice(0, dot), environment });
-    lane.signing = { revision, secrets, key: this.options.serviceKey(environment) };
+    try {
+      const secrets = await this.options.secrets({ platform: lane.id.slice(0, dot), environment });
+      lane.signing = { revision, secrets, key: this.options.serviceKey(environment) };
+      lane.isUnsigned = false;
+      return true;
+    } catch (error) {
+      const told = `webhooks of ${lane.id} are not sent: its secrets cannot be read`;
+      if (!lane.isUnsigned) this.options.log('error', told, error);
+      lane.isUnsigned = true;
+      return false;
+    }
   }
 
   private take(lane: Lane, { deliveries }: Claimed): void {

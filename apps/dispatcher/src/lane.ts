@@ -71,6 +71,8 @@ export class Lane {
   /** A new URL is a new endpoint: what still hangs at the old one is not held against it. */
   endpoint: Endpoint | undefined;
   signing: Signing | undefined;
+  /** Its secrets could not be read the last time, which was said. */
+  isUnsigned = false;
   /** Claimed and not recorded yet: queued, in flight, or done and waiting to be written. */
   held = 0;
   /** Where the last claim ended; undefined: the next one starts from the beginning. */
