@@ -9,6 +9,7 @@ import { customerAccountId } from '../../libs/domain/customers/customer.process.
 import { customer, ErasePerson } from '../../libs/domain/customers/customer.ts';
 import { ConfigurePlatform, platform as platformDecider, tenantIdOf } from '../../libs/domain/platforms/platform.ts';
 import { projections } from '../../projections/index.ts';
+import { untilProjected } from '../activity.ts';
 import { eventually } from '../eventually.ts';
 import { startTestPlatform, type TestPlatform } from '../platform.ts';
 import { traces, uuidOf } from './erasure.setup.ts';
@@ -221,6 +222,7 @@ describe('erasing a person', () => {
     const quote = { source, destination, lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 1 };
     await paid({ ...quote, immediatelyExecute: true });
     await platform.api('delete', `/customers/${id}`).expect(200);
+    await untilProjected(platform); // what comes later writes the whole row
     const { rows } = await platform.engine.pool.query<{ id: string; state: string }>(
       `UPDATE payments SET state = left(state, -1) || $2 WHERE customer = $1 AND type = 'OUTGOING' RETURNING id, state`,
       [uuidOf(id), ',"receiverCustomerInfo":{"Z\\ud800":"Quuxworthy\\u0000"},"kept\\ud800":"\\u0000"}'],
