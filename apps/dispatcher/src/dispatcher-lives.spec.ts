@@ -28,7 +28,7 @@ describe('platforms', () => {
     await scene.listen(platform.tenant, slow.url);
     await scene.listen(other.tenant, fast.url);
     for (let i = 0; i < 100; i++) await scene.deposit(platform.tenant);
-    scene.start({ maxInFlight: 16 });
+    scene.start({ ...Scene.patient(), maxInFlight: 16 });
     await slow.until(1);
     for (let i = 0; i < 100; i++) await scene.deposit(other.tenant);
     await fast.until(100, BALANCE);
@@ -150,7 +150,7 @@ describe('a dispatcher that ends', () => {
     await scene.listen(tenant, hooks.url);
     for (let i = 0; i < 20; i++) await scene.deposit(tenant);
     await hooks.until(10);
-    const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'ledgerline-dispatcher'`;
+    const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'ledgerline-dispatcher' AND datname = current_database()`;
     await engine.pool.query(cut);
     for (let i = 0; i < 20; i++) await scene.deposit(tenant);
     await eventually(
@@ -177,10 +177,8 @@ describe('a dispatcher that ends', () => {
     await shards(4, 'token = 2');
     await scene.listen(tenant, hooks.url);
     for (let i = 0; i < 60; i++) await scene.deposit(tenant);
-    await eventually(
-      () => scene.rows(BALANCE),
-      (found) => found.length === 60 && found.every((row) => row.status === 'DELIVERED'),
-    );
+    await scene.delivered();
+    expect(await scene.rows(BALANCE)).toHaveLength(60);
     const ids = hooks.received.map(({ event }) => event.id);
     expect(new Set(ids).size).toBe(ids.length);
     expect(sent[0]! + sent[1]!).toBe(ids.length);

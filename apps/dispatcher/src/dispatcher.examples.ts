@@ -3,6 +3,8 @@ import { account, ReceiveDeposit } from '../../../libs/domain/accounts/account.t
 import { platformPublicId, tenantIdOf } from '../../../libs/domain/platforms/platform.ts';
 import { nextAttemptDelayMs } from '../../../libs/domain/webhooks/backoff.ts';
 import type { Tenant } from '../../../libs/kernel/messages.ts';
+import { createSender } from '../../../libs/runtime/webhooks/sender.ts';
+import { untilProjected } from '../../../test/activity.ts';
 import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
 import { type Answer, type Received, type Receiver, setEndpoint, startReceiver } from '../../../test/receiver.ts';
 import { platformAccountId } from '../../shared/provision.ts';
@@ -67,6 +69,11 @@ export class Scene {
     return started;
   }
 
+  /** For `start` where a receiver never answers: its attempts hang for as long as the test takes. */
+  static patient(): Partial<DispatcherConfig> {
+    return { sender: createSender({ allowPrivateTargets: true, timeoutMs: 600_000, connectionsPerTarget: 128 }) };
+  }
+
   /** Sets the endpoint of a platform. */
   listen(tenant: Tenant, url: string): Promise<void> {
     return setEndpoint(this.platform.engine.writePath, tenant, url);
@@ -106,8 +113,9 @@ export class Scene {
     );
   }
 
-  /** Waits until every webhook there is has been delivered. */
+  /** Waits until all that has happened was announced, and every webhook has been delivered. */
   async delivered(): Promise<void> {
+    await untilProjected(this.platform);
     const left = async () => {
       const { rows } = await this.platform.engine.pool.query(`SELECT 1 FROM deliveries WHERE status <> 'DELIVERED'`);
       return rows.length;

@@ -137,11 +137,11 @@ describe('a delivery', () => {
 
   test('is given up when the schedule ends, and seven days after it began', async () => {
     const hooks = await scene.receiver(() => 500);
-    scene.start({ delayMs: (failure) => (failure === 2 ? 'GIVE_UP' : 1_000) });
+    scene.start({ delayMs: (failure) => (failure === 2 ? 'GIVE_UP' : 3_600_000) });
     await scene.listen(platform.tenant, hooks.url);
     await scene.deposit(platform.tenant);
     await scene.recorded(BALANCE, 1);
-    scene.aheadMs += 1_000;
+    scene.aheadMs += 3_600_000;
     await eventually(
       () => scene.rows(BALANCE),
       ([row]) => row!.status === 'FAILED' && row!.attempts === 2,
@@ -261,7 +261,7 @@ describe('endpoints', () => {
   test('what is queued for a dead endpoint moves to a new one without waiting for the dead one', async () => {
     const dead = await scene.receiver(() => 'hang');
     const current = await scene.receiver();
-    scene.start();
+    scene.start(Scene.patient());
     await scene.listen(platform.tenant, dead.url);
     for (let i = 0; i < 60; i++) await scene.deposit(platform.tenant);
     await dead.until(8);
