@@ -61,11 +61,9 @@ async function tampered(statement: string | readonly string[], values: unknown[]
     for (const one of [statement].flat()) await sql(one, values);
     return await verified();
   } finally {
-    for (const table of saved) {
-      await sql(`TRUNCATE ${table}`);
-      await sql(`INSERT INTO ${table} TABLE ${table}_saved`);
-      await sql(`DROP TABLE ${table}_saved`);
-    }
+    const restored = (table: string) =>
+      `TRUNCATE ${table}; INSERT INTO ${table} TABLE ${table}_saved; DROP TABLE ${table}_saved`;
+    await sql(saved.map(restored).join('; ')); // in one transaction: the worker goes on writing its checkpoints
   }
 }
 
