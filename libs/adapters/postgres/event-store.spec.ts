@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { migrate } from '../../../migrations/index.ts';
 import { freshDatabase, type TestDatabase } from '../../../test/database.ts';
+import { eventually } from '../../../test/eventually.ts';
 import { envelope, OpenPurse, type Purse, PutIn, purse, writePathOn } from '../../runtime/execute.examples.ts';
 import { PostgresEventStore } from './event-store.ts';
 
@@ -84,12 +85,12 @@ test('a write that waits for the lock longer than its deadline is ended on the s
   await holder.query('SELECT position FROM log_head FOR UPDATE');
   const stream = `thing-${randomUUID()}`;
   await expect(store.append([append(stream)])).rejects.toThrow();
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  const { rows } = await pool.query(
-    `SELECT count(*)::int AS waiting FROM pg_stat_activity
-      WHERE application_name = 'ledgerline-writer' AND datname = current_database() AND wait_event_type = 'Lock'`,
+  const waiting = `SELECT 1 FROM pg_stat_activity
+                    WHERE application_name = 'ledgerline-writer' AND datname = current_database() AND wait_event_type = 'Lock'`;
+  await eventually(
+    () => pool.query(waiting),
+    ({ rowCount }) => rowCount === 0,
   );
-  expect(rows).toEqual([{ waiting: 0 }]);
   await holder.query('ROLLBACK');
   holder.release();
   expect(await store.readStream(stream, -1)).toEqual([]);

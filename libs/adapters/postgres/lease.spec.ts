@@ -148,7 +148,9 @@ test('a takeover waits for the transaction that has proved the token; a heartbea
       hasEnded = true;
     });
     await eventually(
-      () => pool.query(`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ~ 'INTO leases'`),
+      () =>
+        pool.query(`SELECT 1 FROM pg_stat_activity
+                     WHERE datname = current_database() AND wait_event_type = 'Lock' AND query ~ 'INTO leases'`),
       ({ rowCount: waiting }) => waiting === 1,
     );
     expect(hasEnded).toBe(false);
