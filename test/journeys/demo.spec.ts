@@ -4,7 +4,7 @@ import { expect, jest, test } from '@jest/globals';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 
-jest.setTimeout(120_000); // a whole program, and everything it can do
+jest.setTimeout(300_000); // a whole program, and everything it can do
 
 /** Runs the demo as a process of its own, from source. */
 async function demo(...args: string[]): Promise<{ code: number | null; told: string }> {

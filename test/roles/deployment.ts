@@ -66,7 +66,8 @@ export class RoleProcess {
         this.text += chunk;
       });
     }
-    this.ended = once(this.child, 'exit').then(([code]) => {
+    // with everything that it has written
+    this.ended = once(this.child, 'close').then(([code]) => {
       this.isOver = true;
       return code as number | null;
     });
