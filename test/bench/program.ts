@@ -97,13 +97,17 @@ async function end(child: ChildProcess, ended: Promise<unknown>, signal: 'SIGINT
   await ended;
 }
 
-/** A port that nobody listens on now. */
+const given = new Set<number>();
+
+/** A port that nobody listens on now, and that was not given to anybody here before: who asked for it may not listen on it yet. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
   server.close();
   await once(server, 'close');
+  if (given.has(port)) return freePort();
+  given.add(port);
   return port;
 }
 

@@ -1,10 +1,9 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { platform, tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
@@ -13,6 +12,8 @@ import {
   type EmbeddedPostgresOptions,
   startEmbeddedPostgres,
 } from '../../libs/adapters/postgres/embedded.ts';
+import { freePort } from '../bench/program.ts';
+import { eventually } from '../eventually.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 
@@ -64,23 +65,23 @@ async function query(url: string, text: string): Promise<unknown[]> {
   }
 }
 
-async function eventually(check: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 500; tries += 1) {
-    if (await check().catch(() => false)) return;
-    await sleep(20);
-  }
-  throw new Error('it did not happen');
-}
+const happens = (check: () => Promise<boolean>) =>
+  eventually(
+    () => check().catch(() => false),
+    (isSo) => isSo,
+  );
 
 /** Its socket is removed when it ends, and left when it is killed. */
 const gone = { code: expect.stringMatching(/^(ENOENT|ECONNREFUSED)$/) };
 
 const takesConnections = (url: string) => query(url, 'SELECT 1').then(() => true);
 
-async function occupy(port: number): Promise<void> {
+/** Listens on that port, or on any; answers it. */
+async function occupy(port = 0): Promise<number> {
   const server: Server = createServer().listen(port, '127.0.0.1');
   await once(server, 'listening');
   cleanUps.push(async () => server.close());
+  return (server.address() as AddressInfo).port;
 }
 
 describe('the embedded PostgreSQL', () => {
@@ -148,7 +149,7 @@ describe('the embedded PostgreSQL', () => {
     const postgres = await start();
     const { pid } = postgres;
     process.kill(pid, 'SIGKILL');
-    await eventually(async () => postgres.pid !== pid && (await takesConnections(postgres.url)));
+    await happens(async () => postgres.pid !== pid && (await takesConnections(postgres.url)));
     await postgres.stop();
     await expect(takesConnections(postgres.url)).rejects.toMatchObject(gone);
   });
@@ -166,7 +167,7 @@ describe('the embedded PostgreSQL', () => {
     const { child, url } = await startInChild();
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).toEqual([0, null]);
-    await eventually(async () => !(await takesConnections(url).catch(() => false)));
+    await happens(async () => !(await takesConnections(url).catch(() => false)));
   });
 
   test('has one owner at a time; others may join and leave it', async () => {
@@ -192,15 +193,14 @@ describe('the port of the embedded PostgreSQL', () => {
   test('is the configured one, also over an orphan on another', async () => {
     const killed = await startInChild();
     await kill(killed.child);
-    const port = Number(new URL(killed.url).port) + 1;
+    const port = await freePort();
     const next = await start({ port });
     expect(new URL(next.url).port).toBe(String(port));
     expect(next.pid).not.toBe(killed.pid);
   });
 
   test('configured and taken: the message names the variable', async () => {
-    const taken = 31_017;
-    await occupy(taken);
+    const taken = await occupy();
     await expect(start({ port: taken })).rejects.toThrow(
       `Port ${taken} of 127.0.0.1 is taken. Set POSTGRES_PORT to a free port for the embedded PostgreSQL.`,
     );
