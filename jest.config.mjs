@@ -15,7 +15,7 @@ export default {
     ],
   },
   testMatch: ['<rootDir>/{apps,libs,projections,test}/**/*.spec.ts'],
-  testTimeout: 30_000,
+  testTimeout: 180_000, // for what hangs: what is only slow, on a machine that is busy, goes on
   globalSetup: '<rootDir>/test/global-setup.mjs',
   globalTeardown: '<rootDir>/test/global-teardown.mjs',
   reporters: ['default', '<rootDir>/test/reporter.mjs'],

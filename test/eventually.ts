@@ -1,8 +1,11 @@
+/** As long as a busy machine may take, and less than a test may. */
+const PATIENCE_MS = 60_000;
+
 /** Asks again until the answer satisfies, for what happens in the background; throws the last answer when it never does. */
 export async function eventually<T>(
   ask: () => Promise<T>,
   satisfies: (answer: T) => boolean,
-  patienceMs = 10_000,
+  patienceMs = PATIENCE_MS,
 ): Promise<T> {
   const deadline = Date.now() + patienceMs;
   for (;;) {

@@ -40,8 +40,6 @@ const ON_EVERY_ENGINE = [
   'journeys/withdrawal-fees',
 ].map((name) => `test/${name}.spec.ts`);
 const PARTS = 5;
-/** Their servers share the machine with the tests. */
-const PATIENCE = '--testTimeout=120000';
 
 checkNode();
 process.chdir(root);
@@ -93,7 +91,7 @@ async function onOtherEngines() {
           title: `journeys on ${title}, skipped because ${fetched.reason}`,
           args: [...ON_EVERY_ENGINE, '--testNamePattern=$^', '--silent', '--reporters=<rootDir>/test/reporter.mjs'],
         }
-      : { title: `journeys on ${title}`, engine, args: [...ON_EVERY_ENGINE, PATIENCE] },
+      : { title: `journeys on ${title}`, engine, args: ON_EVERY_ENGINE },
   );
 }
 

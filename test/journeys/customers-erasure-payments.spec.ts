@@ -61,7 +61,6 @@ async function settled(id: string, to: Person) {
   await eventually(
     async () => (await api('get', '/webhooks/deliveries?status=PENDING').expect(200)).body.totalCount,
     (pending) => pending === 0,
-    30_000,
   );
   return received.id as string;
 }

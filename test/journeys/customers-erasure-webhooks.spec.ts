@@ -32,7 +32,6 @@ async function deliveries(id: string, count: number) {
   return eventually(
     async () => (await platform.api('get', `/webhooks/deliveries?resource=${id}`).expect(200)).body.data,
     (found) => found.length === count && found.every(({ status }: { status: string }) => status === 'DELIVERED'),
-    30_000,
   );
 }
 

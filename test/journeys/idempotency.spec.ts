@@ -84,7 +84,7 @@ test('fund with key K, 5,000 other funds on the account, cold start, K again: on
   expect(await credits()).toBe(5_001);
   const { state } = await cold.engine.writePath.state<{ postedMinor: bigint }>(account, accountId);
   expect(state.postedMinor).toBe(5_007n);
-});
+}, 600_000);
 
 test('one key at the same moment on two instances, several times each: one effect, one answer', async () => {
   const other = await platform.instance();

@@ -4,9 +4,6 @@ import { checkpointsOf } from '../../libs/adapters/postgres/live-checkpoints.ts'
 import { eventually } from '../eventually.ts';
 import { startTestPlatform, type TestInstance, type TestPlatform } from '../platform.ts';
 
-/** For what takes a moment on a busy machine, a broker in between. */
-const PATIENCE_MS = 30_000;
-
 let platform: TestPlatform;
 let other: TestInstance;
 beforeAll(async () => {
@@ -48,7 +45,6 @@ async function holdProjector(): Promise<() => Promise<unknown>> {
     eventually(
       () => pool.query(waiting, [rows[0]!.me]),
       ({ rowCount }) => rowCount! > 0,
-      PATIENCE_MS,
     );
 }
 
@@ -92,7 +88,7 @@ test('a platform waits for its own partition of the feed, and for no other', asy
   await holdProjector();
   const changed = await rename(neighbour.api, made.body.id, 'Ibrahim K. Ba');
   const isSeen = ({ body }: { body: { fullName: string } }) => body.fullName === 'Ibrahim K. Ba';
-  const seen = await eventually(read, (answer) => isSeen(answer) || !isApart(neighbour), PATIENCE_MS);
+  const seen = await eventually(read, (answer) => isSeen(answer) || !isApart(neighbour));
   expect([isSeen(seen), positionIn(seen)]).toEqual(
     isApart(neighbour) ? [true, positionIn(changed)] : [false, positionIn(made)],
   );

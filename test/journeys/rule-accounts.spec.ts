@@ -76,7 +76,6 @@ const swept = (customer: string, id: string, transactions: number) =>
     async () => ({ held: await held(customer, id), list: await transactionsOf(id) }),
     ({ held: amount, list }) =>
       amount === 0 && list.length === transactions && list.every(({ status }) => status !== 'PROCESSING'),
-    30_000,
   );
 
 const failures = () =>
@@ -281,7 +280,6 @@ describe('what cannot be swept', () => {
     const failure = await eventually(
       async () => failures().find(({ data }) => data.sourceAccountId === ruled)?.data as unknown as Failure,
       (data) => data !== undefined,
-      30_000,
     );
     expect(failure).toMatchObject({
       destinationAccountId: destination,

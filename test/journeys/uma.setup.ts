@@ -65,12 +65,11 @@ export const reached = (api: Api, id: string, ...statuses: string[]): Promise<Bo
   eventually(
     async () => (await api('get', `/transactions/${id}`).expect(200)).body,
     ({ status }) => statuses.includes(status),
-    30_000,
   );
 
 /** A transaction as soon as it satisfies. */
 export const shows = (api: Api, id: string, satisfies: (transaction: Body) => boolean): Promise<Body> =>
-  eventually(async () => (await api('get', `/transactions/${id}`).expect(200)).body, satisfies, 30_000);
+  eventually(async () => (await api('get', `/transactions/${id}`).expect(200)).body, satisfies);
 
 /** The incoming payments of a customer, newest first. */
 export async function incoming(api: Api, { id }: Person): Promise<Body[]> {

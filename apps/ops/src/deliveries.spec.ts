@@ -36,7 +36,6 @@ const until = (status: string, count: number) =>
   eventually(
     async () => (await platform.engine.pool.query('SELECT 1 FROM deliveries WHERE status = $1', [status])).rowCount,
     (found) => found === count,
-    30_000,
   );
 
 const idOf = async (type: string): Promise<string> =>

@@ -18,7 +18,7 @@ let activity: Activity;
 beforeAll(async () => {
   platform = await startTestPlatform({ eventStore: 'eventstoredb', masterKey });
   activity = await someActivity(platform);
-}, 60_000);
+});
 afterAll(() => platform.stop());
 
 const { ops, json } = opsOn(() => platform);
@@ -98,7 +98,7 @@ describe('doctor', () => {
     expect([refused, untrusted, silent].map(({ code, printed }) => [code, printed.includes('hidden')])).toEqual(
       Array(3).fill([1, false]),
     );
-  }, 60_000);
+  });
 });
 
 test('an export is imported into an empty EventStoreDB as it was, and everything is there again', async () => {
@@ -121,7 +121,7 @@ test('an export is imported into an empty EventStoreDB as it was, and everything
   await engine.close();
   await server.stop();
   await database.drop();
-}, 60_000);
+});
 
 test('into PostgreSQL, events get new positions, if that is asked for', async () => {
   const [log, keys] = [(await ops('export')).out, (await ops('keys', 'export')).out];
@@ -137,4 +137,4 @@ test('into PostgreSQL, events get new positions, if that is asked for', async ()
   expect((await verify(engine, projections)).findings).toEqual([]);
   await engine.close();
   await database.drop();
-}, 60_000);
+});

@@ -51,7 +51,6 @@ const isStopped = (said: () => string, line: string) =>
   eventually(
     async () => said(),
     (text) => text.endsWith(line),
-    20_000,
   );
 
 let log: AccountLog;
@@ -72,7 +71,6 @@ describe('a projector that is stopped', () => {
     await eventually(
       async () => said(),
       (text) => text.includes('error: the projector stands at position 40'),
-      20_000,
     );
     await log.deposits(3);
     await becomes(() => successor.position, 100);
@@ -100,7 +98,6 @@ describe('a projector that is stopped', () => {
     await eventually(
       async () => said(),
       (text) => text.includes('the lease was lost'),
-      20_000,
     );
     const reason = 'another projector, a rebuild or an erasure took it, or it could not be renewed';
     expect(said()).toBe(`at 10\ninfo: the lease was lost at position 10: ${reason}\n`);

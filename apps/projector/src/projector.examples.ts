@@ -26,7 +26,6 @@ export const becomes = (ask: () => unknown, expected: unknown) =>
   eventually(
     async () => ask(),
     (found) => isDeepStrictEqual(found, expected),
-    20_000,
   );
 
 /** Every row of tables, as text. */

@@ -54,7 +54,7 @@ test('work that fails until its last try is parked; the worker goes on, and take
   const common = { driver, processes: [goOn], calls: {}, pool, log: () => {} };
   const runner = new ProcessRunner({ ...common, store, park: (letter) => park(pool, letter), tries: 3 });
   await runner.start();
-  const letters = await eventually(parked, (rows) => rows.length > 0, 30_000);
+  const letters = await eventually(parked, (rows) => rows.length > 0);
   const letter = {
     process: 'goOn',
     stream: `thing-${bad}`,
@@ -66,7 +66,6 @@ test('work that fails until its last try is parked; the worker goes on, and take
   await eventually(
     async () => driven.includes(good),
     (isDriven) => isDriven,
-    30_000,
   );
   expect(driven.filter((id) => id === bad)).toHaveLength(3);
   await runner.stop();
@@ -75,10 +74,10 @@ test('work that fails until its last try is parked; the worker goes on, and take
   retries.start();
   const ask = () => pool.query(`UPDATE dead_letters SET status = 'RETRY'`);
   await ask();
-  await eventually(parked, ([row]) => row?.attempts === 4 && row.status === 'PARKED', 30_000);
+  await eventually(parked, ([row]) => row?.attempts === 4 && row.status === 'PARKED');
   health.isWell = true;
   await ask();
-  await eventually(parked, (rows) => rows.length === 0, 30_000);
+  await eventually(parked, (rows) => rows.length === 0);
   await retries.stop();
   expect(driven.filter((id) => id === bad)).toHaveLength(5);
 });
@@ -97,7 +96,7 @@ test('work that a worker took and did not finish is taken by another one', async
   ]);
   const retries = new Retries({ driver, processes: [goOn], calls: {}, pool, log: () => {}, pollMs: 20 });
   retries.start();
-  await eventually(parked, (rows) => rows.length === 1, 30_000);
+  await eventually(parked, (rows) => rows.length === 1);
   await retries.stop();
   expect(driven).toEqual([bad]);
 });

@@ -179,4 +179,4 @@ test('whatever happens at the same time or dies in between, a UMA address is had
     }),
     { numRuns: 1_000 },
   );
-}, 120_000);
+}, 600_000);
