@@ -67,7 +67,7 @@ describe('an append whose answer is lost', () => {
   });
 
   test('is of unknown outcome when nothing is heard in time, and others of the batch are not waited for twice', async () => {
-    const { store: impatient } = open({ deadlineMs: 400, attemptMs: 200 });
+    const { store: impatient } = open({ deadlineMs: 3_000, attemptMs: 1_500 });
     const [stream, other] = [fresh(), fresh()];
     server.weather.lostAnswers = 9;
     await expect(impatient.append([append(stream, -1), append(other, -1)])).rejects.toThrow(

@@ -20,7 +20,7 @@ export function bareStore(url: string, options: Partial<EventStoreDbOptions> = {
     },
     log: (level, message) => logged.push(`${level}: ${message}`),
     deadlineMs: 20_000,
-    attemptMs: 500,
+    attemptMs: 2_000, // calls are counted: one that is only slow is not to be made again
     watchMs: 300,
     ...options,
   });

@@ -120,7 +120,7 @@ describe('an answer', () => {
       const drip = setInterval(() => response.write('.'), 20);
       response.on('close', () => clearInterval(drip));
     });
-    const result = await sender({ timeoutMs: 300 }).send({ url, headers, body });
+    const result = await sender({ timeoutMs: 1_500 }).send({ url, headers, body });
     expect(plain(result)).toEqual(answered(200, expect.stringMatching(/^\.+$/) as unknown as string, true));
   });
 
