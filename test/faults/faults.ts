@@ -10,6 +10,8 @@ export interface FaultOptions {
   kills: number;
   seed: number;
   clients?: number;
+  /** After the kills it goes on until so many are acknowledged and refused, however slow the machine is. */
+  enough?: { acknowledged: number; refused: number };
   /** Told about each kill. */
   say?: (line: string) => void;
 }
@@ -38,7 +40,7 @@ const RECOVERY_PATIENCE_MS = 60_000;
  * that was acknowledged must be there exactly once, and nothing else.
  */
 export async function runFaults(options: FaultOptions): Promise<FaultReport> {
-  const { kills, seed, clients = 12, say = () => {} } = options;
+  const { kills, seed, clients = 12, enough = { acknowledged: 0, refused: 0 }, say = () => {} } = options;
   const random = new Random(seed);
   const deployment = await deploy(ACCOUNTS, { env: { SANDBOX_TIME_SCALE: TIME_SCALE } });
   try {
@@ -66,7 +68,10 @@ export async function runFaults(options: FaultOptions): Promise<FaultReport> {
       await strike(deployment, victim);
       say(`kill ${kill}: ${victim}; ${count(payers, 'acknowledged')} acknowledged so far`);
     }
-    await sleep(500);
+    const hasEnough = () =>
+      count(payers, 'acknowledged') >= enough.acknowledged && count(payers, 'refused') >= enough.refused;
+    do await sleep(500);
+    while (!hasEnough());
     isOver = true;
     await running;
     const verdict = await judge(
