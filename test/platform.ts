@@ -69,12 +69,14 @@ export interface TestPlatformOptions {
   eventStore?: 'postgres' | 'eventstoredb' | { esdbUrl: string };
   /** Feeds the read models through a topic on these brokers. */
   topic?: TestTopic;
+  /** For how long a read waits for what was written: for tests in which it waits in vain. */
+  readWaitMs?: number;
 }
 
 /** To begin with: joining a group of Kafka consumers takes seconds on a busy machine. */
 const FEED_PATIENCE_MS = 60_000;
 /** A read of a resource that was just made waits for it, however busy the machine is. */
-const READ_PATIENCE_MS = 10_000;
+const READ_PATIENCE_MS = 60_000;
 
 /** Starts everything in this process on a fresh database; quiet unless something is wrong. */
 export async function startTestPlatform(options: TestPlatformOptions = {}): Promise<TestPlatform> {
@@ -83,9 +85,9 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
   const logger = createLogger({ level: 'error' });
   const masterKey = options.masterKey ?? randomBytes(32);
   const { esdbUrl, kafka } = servers;
-  const { clock } = options;
+  const { clock, readWaitMs = READ_PATIENCE_MS } = options;
   const partitions = partitionsOf(kafka);
-  const common = { esdbUrl, partitions, logger, readWaitMs: READ_PATIENCE_MS, ...(clock && { clock }) };
+  const common = { esdbUrl, partitions, logger, readWaitMs, ...(clock && { clock }) };
   const openOne = () => openEngine({ databaseUrl: database.url, masterKey, ...common });
   const engine = await openOne();
   await prepareReadTables(engine.pool, projections);

@@ -7,7 +7,7 @@ import { startTestPlatform, type TestInstance, type TestPlatform } from '../plat
 let platform: TestPlatform;
 let other: TestInstance;
 beforeAll(async () => {
-  platform = await startTestPlatform();
+  platform = await startTestPlatform({ readWaitMs: 10_000 });
   other = await platform.instance();
 });
 afterAll(() => platform.stop());
