@@ -1,7 +1,5 @@
 import { platformAccountId } from '../apps/shared/provision.ts';
 import { withSuffix } from '../libs/domain/external-accounts/account.examples.ts';
-import type { IncomingPaymentState } from '../libs/domain/incoming-payments/incoming-payment.state.ts';
-import { incomingPayment } from '../libs/domain/incoming-payments/incoming-payment.ts';
 import { type PaymentState, payment } from '../libs/domain/payments/payment.ts';
 import { eventually } from './eventually.ts';
 import type { TestPlatform } from './platform.ts';
@@ -60,17 +58,13 @@ export async function reaches(platform: Pick<TestPlatform, 'api'>, transaction: 
   );
 }
 
-/**
- * Waits until a transaction has been handed over, and its process waits for a time: a clock that is put forward before that puts
- * forward what it waits for as well. The status is `PROCESSING` sooner.
- */
+/** Waits until a payment was handed to its rail, which takes its time. Its status is `PROCESSING` sooner. */
 export async function untilItWaits({ engine }: Pick<TestPlatform, 'engine'>, transaction: string): Promise<void> {
   const id = transaction.slice('Transaction:'.length);
-  const phases = async () => [
-    (await engine.writePath.state<PaymentState>(payment, id)).state.phase,
-    (await engine.writePath.state<IncomingPaymentState>(incomingPayment, id)).state.phase,
-  ];
-  await eventually(phases, (found) => found.includes('WAITING') || found.includes('AWAITING_MONEY'));
+  await eventually(
+    () => engine.writePath.state<PaymentState>(payment, id),
+    ({ state }) => state.phase === 'WAITING',
+  );
 }
 
 /** Waits until the read models show what the log ends with. */
