@@ -31,7 +31,7 @@ export interface Program {
   kill(): Promise<void>;
 }
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 180_000;
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), ...upToRoot());
 
 /** Starts the built program on a data folder, or its sources when this file itself is run from source; waits for its first answer. */

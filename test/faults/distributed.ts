@@ -8,7 +8,7 @@ import { makePlatform } from '../bench/deployment.ts';
 import { type ApartRole, RoleDeployment } from '../roles/deployment.ts';
 import { addBanks, count, type FaultReport, getter, TIME_SCALE, TOO_MUCH } from './faults.ts';
 import { Hooks } from './hooks.ts';
-import { Payer } from './payer.ts';
+import { Payer, whilePaying } from './payer.ts';
 import { Random } from './random.ts';
 import { configOn, type EngineName, type Servers, startServers } from './servers.ts';
 import { judge } from './verdict.ts';
@@ -140,10 +140,8 @@ class Ordeal {
 
   private async underLoad(payers: readonly Payer[]): Promise<string[]> {
     const { faults, say = () => {} } = this.options;
-    let isOver = false;
-    const running = Promise.all(payers.map((payer) => payer.run(() => !isOver)));
     const done: string[] = [];
-    try {
+    await whilePaying(payers, async () => {
       for (const [name, strike] of this.plan(faults)) {
         await sleep(this.random.between(200, 1_500));
         await strike();
@@ -152,10 +150,7 @@ class Ordeal {
         say(`${done.length}: ${name}; ${count(payers, 'acknowledged')} acknowledged so far`);
       }
       await sleep(500);
-    } finally {
-      isOver = true;
-      await running;
-    }
+    });
     return done;
   }
 

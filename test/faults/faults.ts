@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { publicId } from '../../libs/kernel/ids.ts';
 import { type Deployment, deploy, settled, withEngine } from '../bench/deployment.ts';
 import { postgresPid } from '../bench/program.ts';
-import { Payer } from './payer.ts';
+import { Payer, whilePaying } from './payer.ts';
 import { Random } from './random.ts';
 import { judge, type Verdict } from './verdict.ts';
 
@@ -33,7 +33,7 @@ const FIRST_AMOUNT = 1_000;
 /** More than the accounts start with, by far. */
 export const TOO_MUCH = 500_000_000_000;
 const VICTIMS = ['program', 'postgres', 'both'] as const;
-const RECOVERY_PATIENCE_MS = 60_000;
+const RECOVERY_PATIENCE_MS = 180_000;
 
 /**
  * Clients move money with idempotency keys while program and PostgreSQL are killed with `kill -9`, again and again. Then everything
@@ -60,20 +60,18 @@ export async function runFaults(options: FaultOptions): Promise<FaultReport> {
       { length: clients },
       (_, n) => new Payer(`client-${n}`, { ...shared, random: new Random(seed * 1_000 + n) }),
     );
-    let isOver = false;
-    const running = Promise.all(payers.map((payer) => payer.run(() => !isOver)));
-    for (let kill = 1; kill <= kills; kill += 1) {
-      await sleep(random.between(200, 1_500));
-      const victim = random.pick(VICTIMS);
-      await strike(deployment, victim);
-      say(`kill ${kill}: ${victim}; ${count(payers, 'acknowledged')} acknowledged so far`);
-    }
     const hasEnough = () =>
       count(payers, 'acknowledged') >= enough.acknowledged && count(payers, 'refused') >= enough.refused;
-    do await sleep(500);
-    while (!hasEnough());
-    isOver = true;
-    await running;
+    await whilePaying(payers, async () => {
+      for (let kill = 1; kill <= kills; kill += 1) {
+        await sleep(random.between(200, 1_500));
+        const victim = random.pick(VICTIMS);
+        await strike(deployment, victim);
+        say(`kill ${kill}: ${victim}; ${count(payers, 'acknowledged')} acknowledged so far`);
+      }
+      do await sleep(500);
+      while (!hasEnough());
+    });
     const verdict = await judge(
       {
         sql: deployment.sql,

@@ -48,6 +48,7 @@ export class Payer {
   private readonly name: string;
   private wire: Wire;
   private keys = 0;
+  private hasGivenUp = false;
 
   constructor(name: string, options: PayerOptions) {
     this.name = name;
@@ -58,6 +59,12 @@ export class Payer {
   /** Wants one thing after the other until told to stop; what was begun is brought to its end. */
   async run(shallGoOn: () => boolean): Promise<void> {
     while (shallGoOn()) await this.wantSomething();
+    this.wire.close();
+  }
+
+  /** There is no platform any more to ask: ends with an error. */
+  giveUp(): void {
+    this.hasGivenUp = true;
     this.wire.close();
   }
 
@@ -140,11 +147,30 @@ export class Payer {
       const answer = await Promise.race([ask(this.wire, request), late]);
       overdue.abort();
       if (isAnswer(answer)) return answer;
+      if (this.hasGivenUp) throw new Error(`${this.name} has given up`);
       this.unanswered += 1;
       this.wire.close();
       this.wire = new Wire(this.options.port, this.options.authorization);
       await sleep(PAUSE_MS);
     }
+  }
+}
+
+/** Money is moved while something is done. When that fails, nobody goes on asking a platform that may have gone. */
+export async function whilePaying<T>(payers: readonly Payer[], work: () => Promise<T>): Promise<T> {
+  let isOver = false;
+  const running = Promise.all(payers.map((payer) => payer.run(() => !isOver)));
+  running.catch(() => {}); // told below
+  try {
+    const done = await work();
+    isOver = true;
+    await running;
+    return done;
+  } catch (error) {
+    isOver = true;
+    for (const payer of payers) payer.giveUp();
+    await running.catch(() => {});
+    throw error;
   }
 }
 
