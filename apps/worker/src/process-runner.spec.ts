@@ -79,6 +79,9 @@ const checkpoints = async () => {
   );
   return rows.map(({ position }) => position);
 };
+/** A runner may be stopped when all was driven and it has not seen yet that nothing comes after it. */
+const comeTo = (position: number, shards = 8) =>
+  eventually(checkpoints, (all) => all.filter((one) => one === position).length === shards);
 const sorted = (ids: readonly string[]) => [...ids].sort();
 
 test('the shard of a stream is for ever', () => {
@@ -97,6 +100,7 @@ test('one alone does everything, and its checkpoints come to the end of the log'
     (count) => count === 40,
   );
   expect(sorted(driven)).toEqual(sorted(ids));
+  await comeTo(80);
   await runner.stop();
   expect([await checkpoints(), await held()]).toEqual([Array(8).fill(80), 0]);
 });
@@ -260,6 +264,7 @@ describe('what is not done', () => {
       async () => begun,
       (count) => count === 1,
     );
+    await comeTo(2, 7);
     const stopped = first.runner.stop();
     await eventually(held, (count) => count === 1); // all but the shard of what is under way are given back
     end();
@@ -333,6 +338,7 @@ test('one that was stopped is replaced, and moves no checkpoint when it continue
   await silent.runner.stop();
   const { rows } = await pool.query(`SELECT count(*)::int AS held FROM leases WHERE token = 2 AND owner IS NOT NULL`);
   expect(rows).toEqual([{ held: 8 }]);
+  await comeTo(32);
   await other.runner.stop();
   expect(await checkpoints()).toEqual(Array(8).fill(32));
 });
@@ -384,8 +390,9 @@ describe('work that takes long holds up its own platform only', () => {
       async () => driven.length,
       (count) => count === 60,
     );
-    await eventually(checkpoints, (all) => all.length === 8 && all.every((position) => position === 120));
-    expect(sorted(driven)).toEqual(sorted([...waiting, ...quick]));
+    await comeTo(120);
+    await runner.stop();
+    expect([sorted(driven), await checkpoints()]).toEqual([sorted([...waiting, ...quick]), Array(8).fill(120)]);
   });
 
   test('and no checkpoint passes what waits, or was passed over for want of room', async () => {
