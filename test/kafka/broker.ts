@@ -11,7 +11,7 @@ import { type Admin, Kafka, logLevel } from 'kafkajs';
 import { fetchKafka } from './fetch.ts';
 
 const run = promisify(execFile);
-const START_MS = 90_000;
+const START_MS = 150_000;
 const PREFIX = 'ledgerline-test-kafka-';
 const JVM = ['-Xmx256m', '-Xms64m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Djava.awt.headless=true'];
 
