@@ -230,11 +230,11 @@ function fundingReceived(
   const isExact = amountMinor === sendingMinor;
   const goesBack = isBarred || lacksFeeAccount(state);
   const entries = isExact && !goesBack ? settlementOfPull(state) : receivedEntries(currency, amountMinor);
+  const subject = subjectOf(state);
+  const named: PaymentEvent[] = sender ? [{ type: 'FundingSenderNamed', data: { paymentId, subject, sender } }] : [];
   const received: PaymentEvent[] = [
     { type: 'FundingReceived', data: { paymentId, amountMinor, entries, ...(isBarred && { isBarred }) } },
-    ...(sender
-      ? [{ type: 'FundingSenderNamed' as const, data: { paymentId, subject: subjectOf(state), sender } }]
-      : []),
+    ...named,
   ];
   if (!isExact) return [...received, failed(paymentId, 'FUNDING_AMOUNT_MISMATCH', true)];
   if (goesBack) return [...received, failed(paymentId, 'QUOTE_EXECUTION_FAILED', true)];
@@ -263,15 +263,13 @@ function railAnswered(state: PaymentState, answer: RailAnswer): PaymentEvent[] {
       return phase === 'CANCELLING' ? [] : [{ type: 'RailPending', data: { paymentId, checkAt: answer.checkAt } }];
     case 'SETTLED': {
       const { watchUntil } = answer;
-      if (phase === 'CHECKING_RETURN' && watchUntil === undefined)
+      if (phase === 'CHECKING_RETURN') {
+        if (watchUntil !== undefined) return railAnswered(state, { outcome: 'PENDING', checkAt: watchUntil });
         return [{ type: 'ReturnExcluded', data: { paymentId } }];
-      if (phase === 'CHECKING_RETURN') return railAnswered(state, { outcome: 'PENDING', checkAt: watchUntil! });
+      }
       const watch = watchUntil !== undefined && { watchUntil };
-      const entries = isCollecting(state)
-        ? settlementOfPull(state)
-        : isBroughtIn(state)
-          ? payoutEntries(state)
-          : undefined;
+      const paidOut = isBroughtIn(state) ? payoutEntries(state) : undefined;
+      const entries = isCollecting(state) ? settlementOfPull(state) : paidOut;
       return [
         ...counterpartyTold(state, answer.counterpartyInformation),
         { type: 'RailAccepted', data: { paymentId, ...watch, ...(entries && { entries }) } },

@@ -162,7 +162,7 @@ describe('webhook secrets', () => {
     at: on(day),
   });
   /** The secrets after rotations, newest first, with the day on which each ends. */
-  const after = (...rotations: object[]) => {
+  const secretsAfter = (...rotations: object[]) => {
     const events = [{ ...created, at: on(1) }, ...rotations];
     const { webhookSecrets = [] } = fold(
       platform,
@@ -194,14 +194,14 @@ describe('webhook secrets', () => {
       [['whsec_3'], ['whsec_2', on(6)]],
     ],
   ])('one that was replaced %s', (_, rotations, secrets) => {
-    expect(after(...rotations)).toEqual(secrets.map(([secret, validUntil]) => [secret, validUntil]));
+    expect(secretsAfter(...rotations)).toEqual(secrets.map(([secret, validUntil]) => [secret, validUntil]));
   });
 
   test("one that was replaced keeps its time where the sandbox's clock is ahead: receivers live in real time", () => {
     const [at, aheadMs] = [on(20), 17 * 24 * 3_600_000];
     const advanced = { type: 'SandboxClockAdvanced', data: { tenantId, aheadMs }, at };
     const rotations = [rotated(2, 'whsec_2', on(5)), advanced, { ...rotated(3, 'whsec_3', on(6)), at }];
-    expect(after(...rotations)).toEqual([
+    expect(secretsAfter(...rotations)).toEqual([
       ['whsec_3', undefined],
       ['whsec_2', on(6)],
       ['whsec_1', on(5)],
