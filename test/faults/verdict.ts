@@ -32,13 +32,16 @@ export interface Verdict {
   unexplained: string[];
 }
 
+/** Of a platform that kept its word. */
+export const kept = (): Verdict => ({ lost: [], doubled: [], invented: [], stuck: [], findings: [], unexplained: [] });
+
 const REST_PATIENCE_MS = 90_000;
 
 /** Waits until every payment has come to rest, then holds the ledger against what the clients were told. */
 export async function judge(subject: Subject, wants: readonly Want[]): Promise<Verdict> {
   const stuck = await restless(subject);
   await subject.settled();
-  const verdict: Verdict = { lost: [], doubled: [], invented: [], stuck, findings: [], unexplained: [] };
+  const verdict: Verdict = { ...kept(), stuck };
   const moved = await movements(subject);
   const statuses = await paymentsById(subject);
   for (const want of wants) compare(want, moved.get(want.amount) ?? NOTHING, statuses, verdict);
