@@ -82,12 +82,13 @@ export async function blankFields(
   let blanked = 0;
   for await (const ids of batches(engine, held)) {
     for (;;) {
-      const edited: (StateRow & { blank: string })[] = [];
-      for (const row of await read(engine, held, ids)) {
-        const state = JSON.parse(row.state) as Record<string, unknown>;
-        const blank = without(state, await fieldsOf(row.id, state));
-        if (blank !== undefined) edited.push({ ...row, blank });
-      }
+      const rows = await Promise.all(
+        (await read(engine, held, ids)).map(async (row) => {
+          const state = JSON.parse(row.state) as Record<string, unknown>;
+          return { ...row, blank: without(state, await fieldsOf(row.id, state)) };
+        }),
+      );
+      const edited = rows.filter(({ blank }) => blank !== undefined);
       if (edited.length === 0) break;
       const { rowCount } = await engine.pool.query(
         `UPDATE ${held.table.name} held SET state = edited.blank

@@ -38,7 +38,7 @@ describe('the window of command ids', () => {
   test('knows which commands were refused for good, as long as it knows them, over a snapshot too', () => {
     const window = filled(2);
     window.add('refused', 3, reject('CONFLICT', { reason: 'NO' }, 'Not now.'));
-    const again = CommandWindow.parse(window.serialise());
+    const again = CommandWindow.of(JSON.parse(window.serialise()));
     for (const one of [window, again]) {
       expect(one.refusalOf('c1')).toBeUndefined();
       expect(one.refusalOf('refused')).toMatchObject({
@@ -53,7 +53,7 @@ describe('the window of command ids', () => {
 
   test('comes back from a snapshot as it was', () => {
     const window = filled(600);
-    const again = CommandWindow.parse(window.serialise());
+    const again = CommandWindow.of(JSON.parse(window.serialise()));
     expect(again.serialise()).toBe(window.serialise());
     expect([again.has('c88'), again.has('c89'), again.reachesBackTo(87), again.reachesBackTo(88)]).toEqual([
       false,

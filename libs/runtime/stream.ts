@@ -145,11 +145,7 @@ export class CommandWindow {
     });
   }
 
-  static parse(text: string, positionStride = 1): CommandWindow {
-    return CommandWindow.of(JSON.parse(text) as Serialised, positionStride);
-  }
-
-  static of({ from, positions, refusals = [] }: Serialised, positionStride: number): CommandWindow {
+  static of({ from, positions, refusals = [] }: Serialised, positionStride = 1): CommandWindow {
     const rejections = refusals.map(
       ([id, { code, details, message }]) => [id, reject(code, details, message)] as const,
     );

@@ -48,7 +48,7 @@ export class Fill {
   }
 
   /** The table has just been made, and nobody else writes to it: rows that were not read from it are added. */
-  isFirst(): void {
+  startsEmpty(): void {
     this.isNew = true;
   }
 

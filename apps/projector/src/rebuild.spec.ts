@@ -275,7 +275,7 @@ async function onConnection(work: (client: pg.Client) => Promise<void>): Promise
 
 test.each([
   ['a table that was there', () => {}],
-  ['one that has just been made', (fill: Fill) => fill.isFirst()],
+  ['one that has just been made', (fill: Fill) => fill.startsEmpty()],
 ])('rows that leave memory before the end come out the same in %s', (_, prepare) =>
   onConnection(async (client) => {
     const { events } = await platform.engine.store.readAll(0, 10_000);
@@ -297,7 +297,7 @@ test('a damaged log that begins a row twice is filled in as far as it goes', () 
     const quoted = decoded.filter(({ type }) => type === 'PaymentQuoted');
     const fill = new Fill(payments, 'pg_temp.twice', client, 1);
     await fill.table.create(client);
-    fill.isFirst();
+    fill.startsEmpty();
     await fill.take(quoted);
     await fill.take(decoded.filter(({ type }) => type === 'AccountOpened'));
     await fill.take(quoted);
@@ -354,7 +354,7 @@ test('a row that is wanted again while it is being written is the one that left 
     const { amountMinor } = deposits[0]!.data as { amountMinor: bigint };
     const fill = new Fill(internalAccounts, 'pg_temp.written_late', client, 4_900);
     await fill.table.create(client);
-    fill.isFirst();
+    fill.startsEmpty();
     await fill.take(opened);
     await fill.take(deposits);
     await fill.flush();

@@ -8,7 +8,7 @@ import { oneByOne } from './one-by-one.ts';
 import { CannotBeProjected } from './partition.ts';
 import type { RebuildOptions, RebuildSource } from './rebuild.ts';
 import { skipsUpTo } from './skips.ts';
-import { planAsUsual, prepareSession } from './tables.ts';
+import { planAsUsual, prepareSession, type ReadTable } from './tables.ts';
 
 type Options = Pick<RebuildOptions, 'signal' | 'progress' | 'batchSize' | 'keepEvery'> & { skips: ReadonlySet<number> };
 
@@ -16,19 +16,6 @@ type Options = Pick<RebuildOptions, 'signal' | 'progress' | 'batchSize' | 'keepE
 const BATCH_SIZE = 1_000;
 /** About ten seconds' work. To keep the position every changed row has to be written, and nothing is folded meanwhile. */
 const KEEP_EVERY = 250_000;
-
-/** Has the statements carried out, each by whichever connection is free first. */
-async function shared(
-  connections: readonly Pick<pg.ClientBase, 'query'>[],
-  statements: readonly string[],
-): Promise<void> {
-  const due = [...statements];
-  const work = async (db: Pick<pg.ClientBase, 'query'>) => {
-    await db.query(`SET maintenance_work_mem = '128MB'`);
-    for (let next = due.shift(); next !== undefined; next = due.shift()) await db.query(next);
-  };
-  await Promise.all(connections.map(work));
-}
 
 /** The table that is filled beside the live one. */
 export const besideOf = (projection: AnyProjection): string => tableBeside(projection.name);
@@ -78,7 +65,7 @@ export class Refill {
       await this.db.query('DELETE FROM rebuilds WHERE name = $1', [projection.name]);
       await this.db.query(`DROP TABLE IF EXISTS ${table.table}`);
       await table.create(this.db);
-      one.fill.isFirst();
+      one.fill.startsEmpty();
       await this.db.query(`ALTER TABLE ${table.table} SET (autovacuum_enabled = off)`);
     }
     this.position = Math.min(...this.fills.map(({ from }) => from));
@@ -103,15 +90,15 @@ export class Refill {
   async index(): Promise<void> {
     const tables = this.fills.map(({ fill }) => fill.table);
     const other = await this.source.pool.connect();
+    const both = [this.db, other];
+    const settled = ({ table }: ReadTable) => `ALTER TABLE ${table} RESET (autovacuum_enabled); ANALYZE ${table}`;
     try {
-      await shared(
-        [this.db, other],
+      for (const one of both) await one.query(`SET maintenance_work_mem = '128MB'`);
+      await carryOut(
         tables.flatMap((table) => table.indexStatements()),
+        both,
       );
-      await shared(
-        [this.db, other],
-        tables.map(({ table }) => `ALTER TABLE ${table} RESET (autovacuum_enabled); ANALYZE ${table}`),
-      );
+      await carryOut(tables.map(settled), both);
     } finally {
       other.release(true);
     }
@@ -237,4 +224,16 @@ export class Refill {
     const tables = this.fills.map(({ fill }) => fill.projection.name);
     this.options.progress?.({ position: this.position, upTo: Math.max(...this.live), rate, tables });
   }
+}
+
+/** Has the statements carried out, each by whichever connection is free first. */
+async function carryOut(
+  statements: readonly string[],
+  connections: readonly Pick<pg.ClientBase, 'query'>[],
+): Promise<void> {
+  const due = [...statements];
+  const work = async (db: Pick<pg.ClientBase, 'query'>) => {
+    for (let next = due.shift(); next !== undefined; next = due.shift()) await db.query(next);
+  };
+  await Promise.all(connections.map(work));
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { AnyProcess } from '../../../libs/kernel/process.ts';
 import type { Driver } from '../../../libs/runtime/drive.ts';
 import { eventually } from '../../../test/eventually.ts';
-import { begin, checkpoints, comeTo, sorted, worker } from './process-runner.setup.ts';
+import { begin, checkpoints, comeTo, sorted, worker } from './process-runner.examples.ts';
 
 describe('work that takes long holds up its own platform only', () => {
   const shares = { doing: { all: 8, each: 2 }, waiting: { all: 6, each: 3 } };

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { AnyProcess } from '../../../libs/kernel/process.ts';
 import type { Driver } from '../../../libs/runtime/drive.ts';
 import { eventually } from '../../../test/eventually.ts';
-import { begin, checkpoints, comeTo, held, pool, sorted, worker } from './process-runner.setup.ts';
+import { begin, checkpoints, comeTo, held, pool, sorted, worker } from './process-runner.examples.ts';
 import { ProcessRunner, shardOf } from './process-runner.ts';
 
 test('the shard of a stream is for ever', () => {
