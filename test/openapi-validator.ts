@@ -21,6 +21,8 @@ export interface Answer {
 
 interface Checker {
   ajv: Ajv2020;
+  /** For what is sent: with the schemas as they are in the document. Made when it is first asked for. */
+  asIs?: Ajv2020;
   routes: { pattern: RegExp; template: string; fixed: number }[];
   compiled: Map<string, ValidateFunction>;
 }
@@ -33,17 +35,37 @@ const checkers = new WeakMap<Document, Checker>();
  */
 export function expectMatchesOpenApi(document: Document, method: string, url: string, answer: Answer): void {
   const checker = checkerOf(document);
-  const path = url.replace(/^https?:\/\/[^/]+/, '').replace(/[?#].*$/, '');
-  const route = checker.routes.find(({ pattern }) => pattern.test(path));
-  if (!route) throw new Error(`The OpenAPI document has no path for ${path}.`);
-  const where = `${method.toUpperCase()} ${route.template}`;
-  const operation = document.paths[route.template]?.[method.toLowerCase()] as { responses: Json } | undefined;
+  const path = pathOf(url);
+  const template = templateOf(document, url);
+  if (!template) throw new Error(`The OpenAPI document has no path for ${path}.`);
+  const where = `${method.toUpperCase()} ${template}`;
+  const operation = document.paths[template]?.[method.toLowerCase()] as { responses: Json } | undefined;
   if (!operation) throw new Error(`The OpenAPI document has no ${where}.`);
   const documented = operation.responses[answer.status] ?? operation.responses[`${String(answer.status)[0]}XX`];
   const response = resolve(document, documented) as { content?: Record<string, { schema: Json }> } | undefined;
   if (!response)
     throw new Error(`${where}: status ${answer.status} is not documented. It said: ${JSON.stringify(answer.body)}`);
   checkBody(checker, `${where} ${answer.status}`, response.content, answer);
+}
+
+const pathOf = (url: string): string => url.replace(/^https?:\/\/[^/]+/, '').replace(/[?#].*$/, '');
+
+/** The path of the document that a URL belongs to, `/quotes/{quoteId}`; undefined when it has none. */
+export const templateOf = (document: Document, url: string): string | undefined =>
+  checkerOf(document).routes.find(({ pattern }) => pattern.test(pathOf(url)))?.template;
+
+/** What the document has against a request body, as a sentence each; nothing where it asks for no body. */
+export function faultsOfRequest(document: Document, method: string, template: string, body: unknown): string[] {
+  const operation = document.paths[template]?.[method.toLowerCase()] as { requestBody?: Json } | undefined;
+  const { content } = (operation?.requestBody ?? {}) as { content?: Record<string, unknown> };
+  if (!content?.['application/json']) return [];
+  const checker = checkerOf(document);
+  checker.asIs ??= asIs(document);
+  const place = ['paths', template, method.toLowerCase(), 'requestBody', 'content', 'application/json', 'schema'];
+  const pointer = place.map((name) => name.replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
+  const validate = checker.compiled.get(pointer) ?? checker.asIs.compile({ $ref: `openapi#/${encodeURI(pointer)}` });
+  checker.compiled.set(pointer, validate);
+  return validate(body) ? [] : validate.errors!.map(describe);
 }
 
 /** Fails unless a value fits a schema component, with no member that it does not name: for webhook payloads and stored rows. */
@@ -85,8 +107,7 @@ function describe({ instancePath, message, params }: ErrorObject): string {
 function checkerOf(document: Document): Checker {
   const known = checkers.get(document);
   if (known) return known;
-  const ajv = new Ajv2020({ allErrors: true, strict: false });
-  formats.default(ajv);
+  const ajv = newAjv();
   for (const [name, schema] of Object.entries(document.components.schemas)) {
     ajv.addSchema(closed(schema) as Json, `${CLOSED}${name}`);
     ajv.addSchema(open(schema) as Json, `${OPEN}${name}`);
@@ -102,9 +123,17 @@ function checkerOf(document: Document): Checker {
     ),
     fixed: template.split('/').filter((part) => !part.startsWith('{')).length,
   }));
-  const checker = { ajv, routes: routes.sort((left, right) => right.fixed - left.fixed), compiled: new Map() };
+  const checker: Checker = { ajv, routes: routes.sort((left, right) => right.fixed - left.fixed), compiled: new Map() };
   checkers.set(document, checker);
   return checker;
+}
+
+const asIs = (document: Document): Ajv2020 => newAjv().addSchema({ ...document, $id: 'openapi' });
+
+function newAjv(): Ajv2020 {
+  const ajv = new Ajv2020({ allErrors: true, strict: false });
+  formats.default(ajv);
+  return ajv;
 }
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');

@@ -1,13 +1,14 @@
-import { readFile } from 'node:fs/promises';
-import { register } from 'node:module';
+import { readFileSync } from 'node:fs';
+import * as modules from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { transform } from '@swc/core';
+import { transformSync } from '@swc/core';
 
 /** Lets plain Node import TypeScript, for what runs outside jest: `node --import ./test/ts-loader.mjs some.ts`. */
-export async function load(url, context, nextLoad) {
+export function load(url, context, nextLoad) {
   if (!url.startsWith('file:') || !url.endsWith('.ts')) return nextLoad(url, context);
-  const { code } = await transform(await readFile(fileURLToPath(url), 'utf8'), {
-    filename: fileURLToPath(url),
+  const file = fileURLToPath(url);
+  const { code } = transformSync(readFileSync(file, 'utf8'), {
+    filename: file,
     sourceMaps: 'inline',
     jsc: {
       target: 'es2022',
@@ -19,4 +20,6 @@ export async function load(url, context, nextLoad) {
   return { format: 'module', source: code, shortCircuit: true };
 }
 
-register(import.meta.url);
+// Node 20 has no registerHooks, and Node 26 warns of register
+if (modules.registerHooks) modules.registerHooks({ load });
+else modules.register(import.meta.url);

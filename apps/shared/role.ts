@@ -5,11 +5,11 @@ import { type Config, loadConfig, type Role } from '../../libs/runtime/config.ts
 import { type HealthCheck, healthHandler, readyHandler } from '../../libs/runtime/http/health.ts';
 import { createLogger, type Logger } from '../../libs/runtime/http/logging.ts';
 import { metricsHandler, processMetrics, registry } from '../../libs/runtime/http/metrics.ts';
-import type { Engine } from './engine.ts';
 import { Front } from './front.ts';
 import type { Part, PartContext } from './part.ts';
 import { type Cleanups, cleanUp, endOnFault, endOnSignal, giveUp } from './program.ts';
 import { untilReachable } from './reachable.ts';
+import { requireRightMasterKey } from './right-master-key.ts';
 
 /** How long what is in hand may take when the process is told to end; then it ends with 1, as after a crash. */
 const PATIENCE_MS = 10_000;
@@ -115,7 +115,7 @@ class RoleProgram {
     const engine = await untilReachable(open, { waiting, signal });
     cleanups.push(() => engine.close());
     front.doing = 'starting';
-    await refuseWrongMasterKey(engine);
+    await requireRightMasterKey(engine);
     metrics.watch(engine);
     cleanups.push(watchLeases(engine));
     const part = await startPart({ config, masterKey, engine, metrics, front, signal });
@@ -139,13 +139,4 @@ class RoleProgram {
     app.get('/metrics', metricsHandler);
     return createServer(app);
   }
-}
-
-/** A part with another key than the others would make data that they cannot read, and read none of theirs. */
-async function refuseWrongMasterKey({ pool, keys }: Pick<Engine, 'pool' | 'keys'>): Promise<void> {
-  const { rows } = await pool.query<{ subject: string; wrapped: Buffer }>(
-    'SELECT subject, wrapped FROM subject_keys WHERE wrapped IS NOT NULL ORDER BY created_at DESC LIMIT 1',
-  );
-  if (rows.every(({ subject, wrapped }) => keys.opens(subject, wrapped))) return;
-  throw new Error('MASTER_KEY is not the key that the personal data in this database is encrypted with.');
 }

@@ -20,11 +20,12 @@ const SOURCES = [
   'migrations',
   'test/bench',
   'test/faults',
+  'test/random',
   'test/roles',
   'test/kafka',
   'test/eventstoredb',
 ];
-const SETTINGS = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json'];
+const FILES = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json', 'test/openapi-validator.ts'];
 const STAMP = inRoot('dist', '.built');
 
 /** Ends the program, with a reason, on a Node that is too old. */
@@ -89,7 +90,7 @@ function sourceSignature() {
     const { mtimeMs, size } = statSync(file);
     hash.update(`${path.relative(root, file)} ${mtimeMs} ${size}\n`);
   };
-  for (const name of SETTINGS) add(inRoot(name));
+  for (const name of FILES) add(inRoot(name));
   for (const folder of SOURCES.map((name) => inRoot(name))) {
     if (existsSync(folder)) walk(folder, (file) => /(?<!\.spec|\.examples)\.(ts|json)$/.test(file) && add(file));
   }

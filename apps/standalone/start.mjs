@@ -14,6 +14,7 @@ const PROGRAMS = {
   ops: 'apps/ops/main.js',
   bench: 'test/bench/main.js',
   faults: 'test/faults/main.js',
+  random: 'test/random/main.js',
 };
 
 checkNode();

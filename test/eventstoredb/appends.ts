@@ -32,7 +32,8 @@ export function appendHandler(serving: Serving) {
         expected = options.hasRevision() ? Number(options.getRevision()) : looser(options);
       } else events.push(proposed(request.getProposedMessage()!));
     });
-    call.on('end', () => {
+    const received = () => {
+      if (call.cancelled) return;
       const refusal = refusalOf(serving, call.metadata);
       if (refusal) return refusal === 'silence' ? undefined : answer(refusal);
       const { weather } = serving;
@@ -59,7 +60,9 @@ export function appendHandler(serving: Serving) {
         return answer(failure(grpc.status.ABORTED, 'Operation timed out'));
       }
       return answer(null, new streams.AppendResp().setSuccess(success(written, weather.hidesAppendPositions)));
-    });
+    };
+    // a call that breaks off ends here too, and is known to be cancelled a little later
+    call.on('end', () => setImmediate(received));
   };
 }
 

@@ -161,6 +161,43 @@ describe('a server that does not answer', () => {
   });
 });
 
+describe('a read that is under way', () => {
+  const LENGTH = 200;
+  const read = (by: EventStoreDb, stream: string) =>
+    by.readStream(stream, -1).then(
+      (events) => events.length,
+      () => 'an error',
+    );
+
+  beforeEach(() => {
+    server.weather.recordMs = 50;
+  });
+
+  test('when its connection is given up, because another call on it was not answered, is an error', async () => {
+    const { store: impatient } = open({ deadlineMs: 1_000, attemptMs: 500 });
+    const stream = fresh();
+    await impatient.append([append(stream, -1, LENGTH)]);
+    server.weather.lostAnswers = 1;
+    const [length] = await Promise.all([read(impatient, stream), impatient.append([append(fresh(), -1)])]);
+    expect(length).toBe('an error');
+    server.weather.recordMs = 0;
+    expect(await read(impatient, stream)).toBe(LENGTH);
+  });
+
+  test('when the store is closed is an error', async () => {
+    const { store: closing } = open();
+    const stream = fresh();
+    await closing.append([append(stream, -1, LENGTH)]);
+    const reading = read(closing, stream);
+    await eventually(
+      async () => server.calls.get('Read') ?? 0,
+      (calls) => calls > 0,
+    );
+    await closing.close();
+    expect(await reading).toBe('an error');
+  });
+});
+
 describe('a node that is not the leader', () => {
   test('sends appends and reads to the leader', async () => {
     const leader = await serve({ log: server.log });

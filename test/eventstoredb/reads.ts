@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import * as grpc from '@grpc/grpc-js';
@@ -53,7 +54,9 @@ async function send(
 ): Promise<void> {
   const hidesPositions = options.hasStream() && weather.hidesStreamPositions;
   for (const record of found) {
-    if (isOver() || weather.isSilent) return;
+    if (weather.recordMs > 0) await sleep(weather.recordMs);
+    if (weather.isSilent) await new Promise(() => {}); // not the end of the read either
+    if (isOver()) return;
     if (!call.write(eventOf(record, hidesPositions))) await new Promise((resolve) => call.once('drain', resolve));
   }
 }

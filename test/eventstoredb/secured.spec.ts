@@ -2,8 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { createServer } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { append, bareStore, fresh } from './bare.ts';
 import { startEventStoreServer } from './server.ts';
@@ -26,16 +28,15 @@ function open(url: string) {
 }
 
 describe('over TLS, with credentials', () => {
+  const key = readFileSync(path.join(import.meta.dirname, 'tls/test-only.key'));
+  const certificate = readFileSync(CERTIFICATE);
+  const trusted = `tlsCAFile=${encodeURIComponent(CERTIFICATE)}`;
+
   async function secured() {
-    const tls = {
-      key: readFileSync(path.join(import.meta.dirname, 'tls/test-only.key')),
-      certificate: readFileSync(CERTIFICATE),
-    };
-    const server = await startEventStoreServer({ tls });
+    const server = await startEventStoreServer({ tls: { key, certificate } });
     cleanUps.push(() => server.stop());
     server.weather.credentials = 'ledgerline:s3cret';
-    return (user: string, more = `&tlsCAFile=${encodeURIComponent(CERTIFICATE)}`) =>
-      open(`esdb://${user}127.0.0.1:${server.port}?tls=true${more}`);
+    return (user: string, more = `&${trusted}`) => open(`esdb://${user}127.0.0.1:${server.port}?tls=true${more}`);
   }
 
   test('everything of the connection string is used', async () => {
@@ -58,6 +59,22 @@ describe('over TLS, with credentials', () => {
   test('a server whose certificate nobody vouches for is not spoken to', async () => {
     const store = (await secured())('ledgerline:s3cret@', '');
     await expect(store.append([append(fresh(), -1)])).rejects.toThrow('unknown');
+  });
+
+  test('an address is no name that is told to the server, and its certificate is held against it', async () => {
+    const names: unknown[] = [];
+    const server = createServer({ key, cert: certificate, ALPNProtocols: ['h2'] }, (socket) => {
+      names.push((socket as { servername?: string | false }).servername);
+      socket.destroy();
+    });
+    cleanUps.push(() => server.close());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    await expect(open(`esdb://127.0.0.1:${port}?tls=true&${trusted}`).head()).rejects.toThrow();
+    expect(new Set(names)).toEqual(new Set([false]));
+    await expect(open(`esdb://0.0.0.0:${port}?tls=true&${trusted}`).head()).rejects.toThrow(
+      "IP: 0.0.0.0 is not in the cert's list: 127.0.0.1",
+    );
   });
 });
 

@@ -17,6 +17,8 @@ export interface Weather {
   notReady: number;
   /** So many reads of streams are not shown the last event, as before it is replicated. */
   staleReads: number;
+  /** How long each record of a read takes, in milliseconds. */
+  recordMs: number;
   /** Open subscriptions are told nothing any more. */
   isSubscriptionSilent: boolean;
   /** Leaves positions out: of answers to appends, and of reads of streams as before 22.6. */
@@ -45,6 +47,7 @@ export const clearDay = (): Weather => ({
   timeouts: 0,
   notReady: 0,
   staleReads: 0,
+  recordMs: 0,
   isSubscriptionSilent: false,
   hidesAppendPositions: false,
   hidesStreamPositions: false,

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 
-/** A webhook endpoint that remembers only which webhooks have arrived. */
+/** A webhook endpoint that remembers only which webhooks have arrived. At `/yes` it takes every payment that it is asked about. */
 export class Hooks {
   private readonly server: Server;
   private readonly arrived = new Set<string>();
@@ -12,7 +12,7 @@ export class Hooks {
     this.server = createServer((request, response) => {
       request.resume().once('end', () => {
         this.arrived.add(String(request.headers['webhook-id']));
-        response.writeHead(204).end();
+        response.writeHead(request.url === '/yes' ? 200 : 204).end();
       });
     });
   }
@@ -23,9 +23,13 @@ export class Hooks {
     return hooks;
   }
 
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
   /** Has the platform of these credentials send its webhooks here. */
   async announceTo(port: number, authorization: string): Promise<void> {
-    const webhookEndpoint = `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/`;
+    const webhookEndpoint = `${this.url}/`;
     const answer = await fetch(`http://127.0.0.1:${port}/2025-10-13/config`, {
       method: 'PATCH',
       headers: { authorization, 'content-type': 'application/json' },

@@ -3,6 +3,7 @@ import { machine } from '../bench/machine.ts';
 import { runDistributedFaults } from './distributed.ts';
 import { type FaultReport, runFaults } from './faults.ts';
 import { ENGINES } from './servers.ts';
+import { linesOf } from './verdict.ts';
 
 /**
  * `npm run faults [-- --kills n] [--seed n] [--clients n]`: the program that runs everything. With `--distributed`, its parts as separate
@@ -53,8 +54,5 @@ function told(report: FaultReport): string {
   const lists = { ...rest, contradictions };
   const numbers = { faults: killed, acknowledged, refused, 'unanswered, then repeated': unanswered };
   const lines = Object.entries(numbers).map(([name, value]) => `${name.padEnd(28)}${value}`);
-  for (const [name, list] of Object.entries(lists)) {
-    lines.push(`${name.padEnd(28)}${list.length}`, ...list.slice(0, 20).map((line) => `  ${line}`));
-  }
-  return lines.join('\n');
+  return [...lines, ...linesOf(lists)].join('\n');
 }

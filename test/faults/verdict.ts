@@ -45,11 +45,23 @@ export async function judge(subject: Subject, wants: readonly Want[]): Promise<V
   const moved = await movements(subject);
   const statuses = await paymentsById(subject);
   for (const want of wants) compare(want, moved.get(want.amount) ?? NOTHING, statuses, verdict);
-  const { findings } = await subject.withEngine((engine) => verify(engine, projections));
-  verdict.findings = findings.map(({ check, subject, message }) => `${check}: ${subject} ${message}`);
+  verdict.findings = await findingsOf(subject);
   verdict.unexplained = await unexplained(subject.get);
   return verdict;
 }
+
+/** What `ops verify` finds, a sentence each. */
+export async function findingsOf(subject: Pick<Subject, 'withEngine'>): Promise<string[]> {
+  const { findings } = await subject.withEngine((engine) => verify(engine, projections));
+  return findings.map(({ check, subject: what, message }) => `${check}: ${what} ${message}`);
+}
+
+/** Lines that tell what is wrong: of each list how long it is, and its first entries. */
+export const linesOf = (lists: Readonly<Record<string, readonly string[]>>): string[] =>
+  Object.entries(lists).flatMap(([name, list]) => [
+    `${name.padEnd(28)}${list.length}`,
+    ...list.slice(0, 20).map((line) => `  ${line}`),
+  ]);
 
 /** How often an amount has left accounts of the platform and arrived on some. */
 interface Moved {

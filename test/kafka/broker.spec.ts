@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { encodeMessage } from '../../libs/adapters/kafka/message.ts';
 import { Carried, RecordingFollower } from '../conformance/feed.follower.ts';
 import { eventually } from '../eventually.ts';
 import { KafkaCluster } from './broker.ts';
@@ -108,6 +109,24 @@ describeKafka('the feed on one broker', () => {
     await deployment.follow(new RecordingFollower(carried));
     deployment.relay();
     await deployment.expectCarried(carried); // no event comes after those that were lost
+  });
+
+  test('stopping while much is missing from the topic waits for the batch under way, not for all that is missing', async () => {
+    await begin({ partitions: 1 });
+    for (let i = 0; i < 10; i += 1) await append();
+    const head = await deployment.store.head();
+    await deployment.send([{ partition: 0, key: null, value: encodeMessage({ position: head, previous: head }) }]);
+    const follower = new RecordingFollower(carried);
+    let stopped: Promise<void> | undefined;
+    follower.before = () => {
+      stopped ??= running.stop();
+    };
+    const running = await deployment.follow(follower, { batchSize: 10 });
+    await eventually(async () => stopped !== undefined, Boolean, PATIENCE_MS);
+    await stopped;
+    expect([carried.all().length, carried.held()]).toEqual([10, []]);
+    await deployment.follow(new RecordingFollower(carried));
+    await deployment.expectCarried(carried);
   });
 
   test('a topic with another number of partitions, or of another log, is refused', async () => {

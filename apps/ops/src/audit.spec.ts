@@ -3,8 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { currencyCodes } from '../../../libs/kernel/money.ts';
 import { type Activity, someActivity } from '../../../test/activity.ts';
 import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
+import type { Engine } from '../../shared/engine.ts';
 import { systemAccounts } from './balances.ts';
+import { moment } from './moment.ts';
 import { opsOn } from './ops.examples.ts';
+import { statement } from './statement.ts';
 
 let platform: TestPlatform;
 let activity: Activity;
@@ -141,7 +144,7 @@ describe('balance', () => {
       out: '',
       err: `There is no internal account ${nobody}.\n`,
     });
-    for (const at of ['yesterday', '2025-13-01', '2025-10-13T12:00:00', '-1']) {
+    for (const at of ['yesterday', '2025-13-01', '2026-11-31', '2026-02-29T12:00:00Z', '2025-10-13T12:00:00', '-1']) {
       expect(await ops('balance', activity.usd, `--at=${at}`)).toMatchObject({ code: 2, out: '' });
     }
   });
@@ -241,4 +244,50 @@ describe('trial-balance', () => {
   test('cannot be asked of the journal as of the past', async () => {
     expect(await ops('trial-balance', '--journal', '--at', '3')).toMatchObject({ code: 2, out: '' });
   });
+});
+
+describe('where the clock of the sandbox is ahead', () => {
+  test('times that are shown are those that are asked for', async () => {
+    await platform
+      .api('post', '/sandbox/clock/advance')
+      .send({ seconds: 3 * 86_400 })
+      .expect(200);
+    await platform.api('post', `/sandbox/internal-accounts/${activity.eur}/fund`).send({ amount: 700 }).expect(200);
+    const { lines } = await json('statement', activity.eur);
+    const { metadata } = (
+      await platform.engine.store.readStream(activity.eur.replace('InternalAccount:', 'account-'), -1)
+    ).at(-1)!;
+    expect(lines.at(-1)).toMatchObject({ postedMinor: '700', at: JSON.parse(metadata).at });
+    const { at } = await json('balance', activity.eur);
+    expect(at).toBe(lines.at(-1).at);
+    expect((await json('statement', activity.eur, '--from', at, '--to', at)).lines).toEqual([lines.at(-1)]);
+    expect((await json('balance', 'mint:EUR')).at).toBe(at);
+  });
+});
+
+describe('where the clocks of two machines differ', () => {
+  test('opening, movements and closing add up all the same', async () => {
+    const deposit = (position: number, at: string, amountMinor: bigint) => ({
+      type: 'DepositReceived',
+      data: { accountId: uuid, currency: 'USD', amountMinor, counterpart: 'mint:USD', paymentId: uuid },
+      stream: `account-${uuid}`,
+      position,
+      at,
+      meta: {},
+    });
+    const opened = { ...deposit(1, '2026-11-30T00:00:00.000Z', 0n), type: 'AccountOpened' };
+    const events = [
+      opened,
+      deposit(2, '2026-11-30T23:59:59.990Z', 500n),
+      deposit(3, '2026-12-01T00:00:00.005Z', 30n),
+      deposit(4, '2026-11-30T23:59:59.995Z', 2n),
+    ];
+    const engine = { store: { readStream: async () => events }, codec: { decode: async () => events } };
+    const from = moment('first')('2026-12-01');
+    const made = await statement(engine as unknown as Engine, { uuid }, { from });
+    expect(made).toMatchObject({ openingMinor: 502n, closingMinor: 532n });
+    expect(made.lines.map(({ postedMinor, balanceMinor }) => [postedMinor, balanceMinor])).toEqual([[30n, 532n]]);
+  });
+
+  const uuid = '0199dd29-0000-7000-8000-0000000000aa';
 });

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { type AccountState, account, availableMinor } from '../../../libs/domain/accounts/account.ts';
+import { recordedAt } from '../../../libs/kernel/clock.ts';
 import { evolved } from '../../../libs/kernel/decider.ts';
 import { isUuid, parsePublicId, publicId } from '../../../libs/kernel/ids.ts';
 import type { RecordedEvent } from '../../../libs/kernel/messages.ts';
@@ -26,6 +27,7 @@ export interface Balance {
   availableMinor: bigint;
   /** The last event that changed it, as of the moment; 0 when there is none. */
   position: number;
+  /** When that was stored, by the clock that moments go by. */
   at: string | undefined;
 }
 
@@ -81,7 +83,7 @@ export async function balance(engine: Engine, name: AccountName, until?: Moment,
     pendingMinor: state.pendingMinor,
     availableMinor: availableMinor(state),
     position: last.position,
-    at: last.at,
+    at: recordedAt(last),
   };
 }
 
@@ -104,6 +106,6 @@ async function systemBalance(
     }
   }
   const currency = name.slice(name.indexOf(':') + 1);
-  const at = { position: last?.position ?? 0, at: last?.at };
+  const at = { position: last?.position ?? 0, at: last && recordedAt(last) };
   return { account: name, currency, postedMinor, pendingMinor: 0n, availableMinor: postedMinor, ...at };
 }

@@ -2,8 +2,10 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { withSuffix } from '../../../libs/domain/external-accounts/account.examples.ts';
+import { primaryIdentifier } from '../../../libs/domain/external-accounts/account-types.ts';
 import { loadConfig } from '../../../libs/runtime/config.ts';
-import { someActivity } from '../../../test/activity.ts';
+import { someActivity, untilProjected } from '../../../test/activity.ts';
 import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
 import { MASKED } from './inspect.ts';
 import { opsOn, runOps } from './ops.examples.ts';
@@ -94,6 +96,25 @@ describe('the command line', () => {
     expect(one.environments.map((each: { environment: string }) => each.environment)).toEqual(['production']);
   });
 
+  test('does nothing with another master key than the one of the deployment: read models would stop at what it writes', async () => {
+    const { url, store } = platform.engine;
+    const before = await store.head();
+    const env = { DATABASE_URL: url, MASTER_KEY: 'f'.repeat(64), DATA_DIR: path.join(tmpdir(), 'ledgerline-nowhere') };
+    const config = () => loadConfig(env);
+    for (const command of [
+      ['platform', 'create', '--name', 'Acme'],
+      ['verify'],
+      ['trigger', 'INCOMING_PAYMENT.COMPLETED'],
+    ]) {
+      expect(await runOps(command, { config })).toEqual({
+        code: 1,
+        out: '',
+        err: 'MASTER_KEY is not the key that the personal data in this database is encrypted with.\n',
+      });
+    }
+    expect(await store.head()).toBe(before);
+  });
+
   test('verifies: 0 and every check by name, 1 and what is wrong', async () => {
     const fine = await ops('verify');
     expect(fine.code).toBe(0);
@@ -105,6 +126,33 @@ describe('the command line', () => {
     expect(wrong.out).toMatch(/^FAILED {2}read models: 4$/m);
     expect(wrong.out).toMatch(/status is REVOKED, a replay gives ACTIVE/);
     expect((await ops('verify')).code).toBe(0);
+  });
+
+  test('shows nobody what stands in a wrong row about people', async () => {
+    const person = { customerType: 'INDIVIDUAL', fullName: 'DIALLO', email: 'amina@example.com' };
+    const { body } = await platform.api('post', '/customers').send(person).expect(201);
+    const accountInfo = withSuffix('USD_ACCOUNT', '790');
+    await platform.api('post', '/platform/external-accounts').send({ currency: 'USD', accountInfo }).expect(201);
+    await untilProjected(platform);
+    const accountNumber = primaryIdentifier(accountInfo);
+    const spoil = async () => {
+      await platform.engine.pool.query(`UPDATE customers SET state = replace(state, 'DIALLO', 'JONES') WHERE id = $1`, [
+        body.id.slice('Customer:'.length),
+      ]);
+      const digits = `UPDATE external_accounts SET state = replace(state, $1, '987654321')`;
+      await platform.engine.pool.query(digits, [accountNumber]);
+    };
+    await spoil();
+    const printed = [await ops('verify'), await ops('verify', '--json')];
+    printed.push(await ops('rebuild', 'customers', 'external_accounts'));
+    await spoil();
+    printed.push(await ops('rebuild', 'customers', 'external_accounts', '--json'));
+    expect(printed.map(({ code }) => code)).toEqual([1, 1, 0, 0]);
+    for (const { out } of printed) {
+      expect(out).toContain('state.profile.fullName');
+      expect(out).toContain('state.accountInfo.accountNumber');
+      expect(out).not.toMatch(new RegExp(`DIALLO|JONES|${accountNumber}|987654321`));
+    }
   });
 });
 

@@ -84,7 +84,10 @@ function performing(surroundings: Surroundings, signal: AbortSignal, done: (exit
 
 function commandLine(perform: Perform): Command {
   const program = new Command('ops').description('Operates and audits a Ledgerline deployment.');
-  program.addHelpText('after', '\nExit codes: 0 fine; 1 something is wrong; 2 the command line cannot be understood.');
+  program.addHelpText(
+    'after',
+    '\nExit codes: 0 fine; 1 something is wrong; 2 the command line cannot be understood; 130 interrupted.',
+  );
   for (const add of families) add(program, perform);
   return program;
 }

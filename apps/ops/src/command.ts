@@ -67,7 +67,8 @@ export function platformId(text: string): string {
 }
 
 /** Collects an option that may be given several times, or with several values joined by commas. */
-export const several = (text: string, before: readonly string[] = []): string[] => [
-  ...before,
-  ...text.split(',').filter((one) => one !== ''),
-];
+export function several(text: string, before: readonly string[] = []): string[] {
+  const named = text.split(',').filter((one) => one !== '');
+  if (named.length > 0) return [...before, ...named];
+  throw new InvalidArgumentError('It must not be empty.');
+}

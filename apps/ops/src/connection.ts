@@ -7,6 +7,7 @@ import { Projector } from '../../projector/src/projector.ts';
 import { type Database, openDatabase } from '../../shared/database.ts';
 import { type Engine, openEngine } from '../../shared/engine.ts';
 import { partitionsOf } from '../../shared/feed.ts';
+import { requireRightMasterKey } from '../../shared/right-master-key.ts';
 import type { Deployment } from './command.ts';
 import { count, type Output } from './output.ts';
 import { replay } from './replay.ts';
@@ -34,6 +35,7 @@ export async function withEngine<T>(
   try {
     const engine = await engineOn(database, config, logger);
     try {
+      await requireRightMasterKey(engine);
       return await work(engine);
     } finally {
       await engine.close();

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Activity, someActivity } from '../../../test/activity.ts';
 import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
+import { eraseWebhooks } from '../../shared/erase-webhooks.ts';
 import { park } from '../../worker/src/dead-letters.ts';
 import { opsOn } from './ops.examples.ts';
 
@@ -139,10 +140,38 @@ describe('dead letters', () => {
     ]);
     expect((await ops('dead-letters', 'give-up', id, '--reason', 'receiver is gone')).code).toBe(0);
     expect((await ops('dead-letters', '--kind', 'delivery')).code).toBe(0);
+    expect(await ops('dead-letters', 'give-up', id, '--reason', 'another')).toMatchObject({
+      code: 1,
+      err: `There is no dead letter ${id} that waits.\n`,
+    });
     expect(await json('dead-letters', 'list', '--kind', 'delivery', '--all')).toMatchObject([
-      { id, status: 'GIVEN_UP' },
+      { id, status: 'GIVEN_UP', givenUp: { reason: 'receiver is gone' } },
     ]);
+
+    const failsAgain = `UPDATE deliveries SET last_attempt_at = now(), attempts = 8`;
+    await platform.engine.pool.query(failsAgain); // its platform asked for it by the API
+    const again = await ops('dead-letters', '--kind', 'delivery', '--json');
+    expect([again.code, JSON.parse(again.out)]).toMatchObject([1, [{ id, status: 'PARKED', attempts: 8 }]]);
+    expect(JSON.parse(again.out)[0]).not.toHaveProperty('givenUp');
+    expect((await ops('deliveries')).out).not.toContain('given up');
     expect(await json('dead-letters', 'retry', id)).toEqual({ id, outcome: 'ASKED' });
     expect(await json('deliveries', '--status', 'PENDING')).toMatchObject([{ id, status: 'PENDING' }]);
+  });
+
+  test('what was erased before it was sent is none: nobody can send it', async () => {
+    const id = '0199dd29-0000-7000-8000-0000000000bb';
+    const { pool } = platform.engine;
+    await pool.query(
+      `INSERT INTO webhooks VALUES ($2, $1, 'sandbox', 'CUSTOMER.KYC_APPROVED', 'Customer:1', 2, '{}', now(), 2)`,
+      [platform.tenant.platform, id],
+    );
+    await pool.query(`INSERT INTO deliveries (webhook_id, platform, environment) VALUES ($2, $1, 'sandbox')`, [
+      platform.tenant.platform,
+      id,
+    ]);
+    await eraseWebhooks(platform.engine, platform.tenant, { mention: 'nobody', resources: ['Customer:1'] });
+    expect(await json('deliveries', '--status', 'FAILED')).toMatchObject([{ id: `Webhook:${id}` }, expect.anything()]);
+    expect(await ops('dead-letters', '--kind', 'delivery')).toEqual({ code: 0, out: 'Nothing is parked.\n', err: '' });
+    expect((await json('status', '--sample', '0')).deliveries).toMatchObject([{ failed: 0 }]);
   });
 });

@@ -1,5 +1,5 @@
 import type { Engine } from '../../shared/engine.ts';
-import { listDeliveries, redeliver, webhookId } from './deliveries.ts';
+import { IS_DEAD, listDeliveries, redeliver, webhookId } from './deliveries.ts';
 
 /** What was parked after its last try. */
 export interface DeadLetter {
@@ -139,8 +139,8 @@ export async function giveUp(engine: Engine, id: string, why: { by: string; reas
         [...key, why.by, why.reason],
       )
     : await engine.pool.query(
-        `UPDATE deliveries SET given_up_at = now(), given_up_by = $2, given_up_reason = $3
-          WHERE webhook_id = $1 AND status = 'FAILED'`,
+        `UPDATE deliveries d SET given_up_at = now(), given_up_by = $2, given_up_reason = $3
+          WHERE webhook_id = $1 AND ${IS_DEAD}`,
         [webhookId(id), why.by, why.reason],
       );
   if (rowCount === 0) throw new Error(`There is no dead letter ${id} that waits.`);

@@ -85,7 +85,14 @@ describe('deliveries', () => {
     expect(await count('--since', '2000-01-01')).toBe(5);
     expect(await count('--since', '2999-01-01')).toBe(0);
     expect((await ops('deliveries', '--since', '2999-01-01')).out).toBe('No deliveries.\n');
-    for (const bad of ['--status=LOST', '--limit=0', '--since=never', '--platform=x']) {
+    for (const bad of [
+      '--status=LOST',
+      '--limit=0',
+      '--since=never',
+      '--platform=x',
+      '--type=OUTGOING_PAYMENT.COMPLETE',
+      '--resource=',
+    ]) {
       expect(await ops('deliveries', bad)).toMatchObject({ code: 2, out: '' });
     }
   });

@@ -47,9 +47,9 @@ type Row = DeliveryRow & {
 /** Types that are sent once, such as the test of an endpoint: nobody waits for one that failed. */
 const SENT_ONCE = webhookEventTypes.filter(({ isRetried }) => !isRetried).map(({ type }) => `'${type}'`);
 
-/** Failed since it was last given up, if ever. Of a delivery `d`. */
+/** Failed since it was last given up, if ever, and can be sent: nobody can send what was erased. Of a delivery `d`. */
 export const IS_DEAD = `d.status = 'FAILED' AND (d.given_up_at IS NULL OR d.given_up_at < d.last_attempt_at)
-  AND NOT EXISTS (SELECT 1 FROM webhooks once WHERE once.id = d.webhook_id AND once.type IN (${SENT_ONCE}))`;
+  AND NOT EXISTS (SELECT 1 FROM webhooks one WHERE one.id = d.webhook_id AND (one.type IN (${SENT_ONCE}) OR one.body = ''))`;
 
 /** Webhooks with how their deliveries stand and every attempt, newest first. Bodies are not shown: they may hold personal data. */
 export async function listDeliveries(
@@ -76,11 +76,15 @@ export async function listDeliveries(
     platform: row.platform,
     environment: row.environment,
     ...webhookDeliveryView(row, earlier.get(row.id) ?? []),
-    ...(row.given_up_at && {
-      givenUp: { at: row.given_up_at.toISOString(), by: row.given_up_by!, reason: row.given_up_reason! },
+    ...(isGivenUp(row) && {
+      givenUp: { at: row.given_up_at!.toISOString(), by: row.given_up_by!, reason: row.given_up_reason! },
     }),
   }));
 }
+
+/** Whether an operator's word still stands: it was not sent again since, by its platform for instance. */
+const isGivenUp = ({ status, given_up_at: at, last_attempt_at: last }: Row): boolean =>
+  status === 'FAILED' && at !== null && (last === null || last <= at);
 
 function conditions(filter: DeliveryFilter): { where: string; values: unknown[] } {
   const values: unknown[] = [];

@@ -10,6 +10,7 @@ import { strangeTables } from '../../projector/src/prepare.ts';
 import { leaseOf } from '../../relay/src/relay.ts';
 import { type Database, openDatabase } from '../../shared/database.ts';
 import type { Engine } from '../../shared/engine.ts';
+import { isRightMasterKey } from '../../shared/right-master-key.ts';
 import { engineOn, loggerOf } from './connection.ts';
 import { type Diagnosis, fail, messageOf, ok, warn } from './diagnosis.ts';
 import { count, duration, type Output } from './output.ts';
@@ -167,14 +168,11 @@ async function* deployment(database: Database, config: Config, out: Pick<Output,
     const log = await eventStore(engine);
     yield log;
     if (log.outcome === 'fail') return;
-    const { rows: wrapped } = await engine.pool.query<{ subject: string; wrapped: Buffer }>(
-      'SELECT subject, wrapped FROM subject_keys WHERE wrapped IS NOT NULL LIMIT 1',
-    );
-    const [key] = wrapped;
-    if (key && !engine.keys.opens(key.subject, key.wrapped)) {
+    const isRight = await isRightMasterKey(engine);
+    if (isRight === false) {
       const advice = 'Set MASTER_KEY to the key used so far: personal data cannot be read without it.';
       yield fail('master key', 'it does not open the keys of personal data', advice);
-    } else yield ok('master key', key ? 'it opens the keys of personal data' : 'nothing is encrypted yet');
+    } else yield ok('master key', isRight ? 'it opens the keys of personal data' : 'nothing is encrypted yet');
     const strange = await strangeTables(engine.pool, projections);
     yield strange.length > 0
       ? warn(

@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { projections } from '../../../projections/index.ts';
 import { type Activity, someActivity } from '../../../test/activity.ts';
@@ -99,6 +101,21 @@ describe('doctor', () => {
       Array(3).fill([1, false]),
     );
   });
+});
+
+test('an interrupted export goes on', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'ledgerline-export-'));
+  const file = path.join(folder, 'log.ndjson');
+  expect((await ops('export', '--output', file)).code).toBe(0);
+  const whole = readFileSync(file, 'utf8');
+  const lines = whole.split('\n');
+  for (const count of [1, 2, 7, lines.length - 2]) {
+    rmSync(file);
+    writeFileSync(`${file}.part`, `${lines.slice(0, count).join('\n')}\n`);
+    expect(await ops('export', '--output', file)).toMatchObject({ code: 0, err: '' });
+    expect(readFileSync(file, 'utf8')).toBe(whole);
+  }
+  rmSync(folder, { recursive: true });
 });
 
 test('an export is imported into an empty EventStoreDB as it was, and everything is there again', async () => {

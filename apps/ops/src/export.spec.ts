@@ -11,7 +11,7 @@ import { someActivity } from '../../../test/activity.ts';
 import { freshDatabase, type TestDatabase } from '../../../test/database.ts';
 import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
 import { type Engine, openEngine } from '../../shared/engine.ts';
-import { platformAccountId } from '../../shared/provision.ts';
+import { createPlatform, platformAccountId } from '../../shared/provision.ts';
 import { whileProjecting } from './connection.ts';
 import { opsOn, runOps } from './ops.examples.ts';
 import { verify } from './verify.ts';
@@ -121,6 +121,15 @@ describe('export', () => {
     ]);
   });
 
+  test('refuses an option that says nothing, such as a variable of a script that is not set', async () => {
+    const before = await platform.engine.store.head();
+    for (const option of ['--customer', '--type', '--output', '--from', '--to', '--by']) {
+      expect(await ops('export', '--reveal', option, '')).toMatchObject({ code: 2, out: '' });
+    }
+    expect(await ops('inspect', customer, '--reveal', '--by', ' ')).toMatchObject({ code: 2, out: '' });
+    expect(await platform.engine.store.head()).toBe(before);
+  });
+
   test('into a file that only its owner reads; it goes on where it was interrupted', async () => {
     const whole = file('whole.ndjson');
     const made = await json('export', '--output', whole);
@@ -137,6 +146,18 @@ describe('export', () => {
       expect(readFileSync(cut, 'utf8')).toBe(text);
       expect(existsSync(`${cut}.part`)).toBe(false);
       rmSync(cut);
+    }
+
+    const foreign = file('foreign.ndjson');
+    const beyond = text.replace(/"upTo":\d+/, '"upTo":1000000');
+    const another = text.replace('"type":"AccountOpened"', '"type":"AccountClosed"');
+    for (const cutOff of [beyond, another.slice(0, another.indexOf('\n', another.indexOf('AccountClosed')) + 1)]) {
+      writeFileSync(`${foreign}.part`, cutOff);
+      expect(await ops('export', '--output', foreign)).toMatchObject({
+        code: 1,
+        err: 'The unfinished file is of another log, or of this one before it was restored: delete it.\n',
+      });
+      expect(existsSync(foreign)).toBe(false);
     }
 
     const other = file('other.ndjson');
@@ -164,6 +185,10 @@ describe('import', () => {
     await engine.close();
     await database.drop();
   });
+
+  /** Up to where webhooks are taken to be sent. */
+  const deliveriesFrom = async ({ pool }: Engine) =>
+    (await pool.query(`SELECT position FROM checkpoints WHERE name = 'deliveries'`)).rows;
 
   const into = (args: readonly string[], input?: string) => runOps(args, { connect: (work) => work(engine) }, input);
 
@@ -230,6 +255,15 @@ describe('import', () => {
     );
   });
 
+  test('leaves the webhooks of a platform alone that it refuses to go on with', async () => {
+    await createPlatform(engine, platform.tenant, { name: 'At work' });
+    expect(await into(['import', file('log.ndjson'), '--resume'])).toMatchObject({
+      code: 1,
+      err: 'The store holds something else than this export, from position 1 on.\n',
+    });
+    expect(await deliveriesFrom(engine)).toEqual([]);
+  });
+
   test('brings nothing in from a file that is damaged, of another kind, of a part, or has no end', async () => {
     const lines = linesOf(whole);
     const bad: [string, string, RegExp][] = [
@@ -257,6 +291,7 @@ describe('import', () => {
       err: expect.stringMatching(/^This is an export of a part/),
     });
     expect(await engine.store.head()).toBe(0);
+    expect(await deliveriesFrom(engine)).toEqual([]);
     expect(await into(['import', file('nowhere'), '--without-keys'])).toMatchObject({
       code: 1,
       err: expect.stringMatching(/ENOENT/),

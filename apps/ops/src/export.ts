@@ -1,11 +1,12 @@
 import { closeSync, existsSync, openSync, renameSync, writeSync } from 'node:fs';
 import { stat, truncate } from 'node:fs/promises';
+import { eventAt } from '../../../libs/adapters/event-at.ts';
 import { deciders } from '../../../libs/domain/index.ts';
 import type { LoggedEvent } from '../../../libs/kernel/event-store.port.ts';
 import { toJson } from '../../../libs/kernel/json.ts';
 import { categoryOf } from '../../../libs/kernel/messages.ts';
 import type { Engine } from '../../shared/engine.ts';
-import { type ArchiveEnd, type ArchiveHeader, eventLine, linesOf, Tally } from './archive.ts';
+import { type ArchivedEvent, type ArchiveEnd, type ArchiveHeader, eventLine, linesOf, Tally } from './archive.ts';
 import { isFrom, isUpTo, type Moment } from './moment.ts';
 import type { Output } from './output.ts';
 import { replay } from './replay.ts';
@@ -25,7 +26,7 @@ export interface ExportOptions {
 export interface Sink {
   write(line: string): Promise<void>;
   /** What is there already: the lines are not made again. */
-  resumed?: { header: ArchiveHeader; tally: Tally; position: number };
+  resumed?: { header: ArchiveHeader; tally: Tally; last?: ArchivedEvent };
 }
 
 /** Writes the events of the log that are asked for, in its order and byte by byte as they are stored. */
@@ -40,11 +41,13 @@ export async function exportLog(
   const header = headerOf(options, upTo);
   if (sink.resumed && JSON.stringify(sink.resumed.header) !== JSON.stringify(header))
     throw new Error('The unfinished file is of another export: delete it, or ask for the same again.');
+  if (sink.resumed && !(await isOfLog(engine, sink.resumed)))
+    throw new Error('The unfinished file is of another log, or of this one before it was restored: delete it.');
   if (reveal && upTo > 0) await recordReveal(engine, { by: reveal.by, command: 'export', upTo, ...asked(options) });
   if (!sink.resumed) await sink.write(JSON.stringify(header));
   const tally = sink.resumed?.tally ?? new Tally();
   const about = customerId === undefined ? undefined : new About(customerId);
-  const done = sink.resumed?.position ?? 0;
+  const done = sink.resumed?.last?.position ?? 0;
   const after = about ? 0 : Math.max(done, from && 'position' in from ? from.position - 1 : 0);
   for await (const batch of replay(engine, { after, upTo, out })) {
     const wanted = batch.filter((event) => {
@@ -63,6 +66,15 @@ export async function exportLog(
   const end = tally.end();
   await sink.write(JSON.stringify(end));
   return end.end;
+}
+
+/** Whether the log reaches as far as an unfinished export, and holds its last event at the same place. */
+async function isOfLog({ store }: Engine, { header, last }: NonNullable<Sink['resumed']>): Promise<boolean> {
+  if (header.upTo > (await store.head())) return false;
+  if (last === undefined) return true;
+  const stored = await eventAt(store, last.position);
+  const { revealed: _, ...event } = last;
+  return stored !== undefined && eventLine(stored) === eventLine(event);
 }
 
 const textOf = (moment: Moment): string => ('position' in moment ? String(moment.position) : moment.at);
@@ -155,13 +167,13 @@ function openPart(part: string): number {
 async function resume(part: string): Promise<Sink['resumed']> {
   let header: ArchiveHeader | undefined;
   const tally = new Tally();
-  let position = 0;
+  let last: ArchivedEvent | undefined;
   let bytes = 0;
   const { size } = await stat(part);
   for await (const line of linesOf(part)) {
     const end = bytes + Buffer.byteLength(line) + 1;
     if (end > size) break; // its line feed is missing
-    let value: { position?: number; end?: object; ledgerline?: string };
+    let value: object & Partial<ArchiveEnd>;
     try {
       value = JSON.parse(line);
     } catch {
@@ -170,10 +182,10 @@ async function resume(part: string): Promise<Sink['resumed']> {
     if (value.end) break;
     if (header) {
       tally.add(line);
-      position = value.position!;
+      last = value as ArchivedEvent;
     } else header = value as ArchiveHeader;
     bytes = end;
   }
   await truncate(part, bytes);
-  return header && { header, tally, position };
+  return header && { header, tally, ...(last && { last }) };
 }

@@ -48,7 +48,6 @@ export async function importLog(
       'The keys of personal data are not there: read models would be made without it. Bring them in first, by `ops keys import`, or say --without-keys.',
     );
   if (typeof source === 'string') await check(source, out);
-  await deliverFrom(engine, NOTHING_IS_SENT);
   const there = existing(engine, before);
   const writer = new Writer(engine);
   let header: ArchiveHeader | undefined;
@@ -134,6 +133,8 @@ class Writer {
   private batch = new Map<string, Append & { events: LoggedEvent[] }>();
   private last: string | undefined;
   private size = 0;
+  /** Webhooks are held back from the first event on that is brought in: an import that is refused leaves them as they were. */
+  private isSilent = false;
 
   constructor(engine: Engine) {
     this.engine = engine;
@@ -156,6 +157,8 @@ class Writer {
   async flush(): Promise<void> {
     if (this.size === 0) return;
     const batch = [...this.batch.values()];
+    if (!this.isSilent) await deliverFrom(this.engine, NOTHING_IS_SENT);
+    this.isSilent = true;
     this.batch = new Map();
     this.size = 0;
     const outcomes = await this.engine.store.append(

@@ -130,6 +130,28 @@ test('shows the claims of a customer, and whose they are', async () => {
   ]);
 });
 
+test('masks what is there, and makes nothing up: no consent where none was given', async () => {
+  const person = { customerType: 'INDIVIDUAL', fullName: 'Amina Diallo' };
+  const { body } = await platform.api('post', '/customers').send(person).expect(201);
+  const { streams } = await json('inspect', body.id, '--trails', '0');
+  const { data } = streams[0].events[0];
+  expect(data).toMatchObject({ profile: MASKED, umaAddress: MASKED });
+  expect(Object.keys(data)).not.toContain('endUserTermsConsent');
+});
+
+test('tells what a list holds as what came and went, not as a field that came or went', async () => {
+  const { body } = await platform
+    .api('post', '/customers')
+    .send({ customerType: 'INDIVIDUAL', fullName: 'Amina Diallo', currencies: ['USD'] })
+    .expect(201);
+  const { out } = await ops('inspect', body.id, '--trails', '0');
+  expect(out.split('\n').filter((line) => line.includes(' accountsToOpen'))).toEqual([
+    '  * accountsToOpen.0 = "USD"   (was absent)',
+    '  * accountsToOpen = []',
+    '  * accountsToOpen.0 is gone   (was "USD")',
+  ]);
+});
+
 test('masks personal data and secrets unless they are asked for, which is recorded first', async () => {
   const tenantId = `${platform.tenant.platform}.sandbox`;
   const masked = await ops('inspect', `Platform:${platform.tenant.platform}`, '--json');

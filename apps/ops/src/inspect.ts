@@ -1,5 +1,6 @@
 import { deciders } from '../../../libs/domain/index.ts';
 import { type AnyDecider, evolved } from '../../../libs/kernel/decider.ts';
+import type { LoggedEvent } from '../../../libs/kernel/event-store.port.ts';
 import { isUuid } from '../../../libs/kernel/ids.ts';
 import { fromJson, toJson } from '../../../libs/kernel/json.ts';
 import { categoryOf } from '../../../libs/kernel/messages.ts';
@@ -57,9 +58,10 @@ async function inspectStream(engine: Engine, stream: string, reveal: boolean): P
   const decider = deciders.find(({ name }) => name === categoryOf(stream));
   if (!decider) throw new Error(`No part of this version knows the stream ${stream}.`);
   const codec = reveal ? engine.codec : new EventCodec(deciders, keyless);
-  const decoded = await codec.decode(await engine.store.readStream(stream, -1));
+  const stored = await engine.store.readStream(stream, -1);
+  const decoded = await codec.decode(stored);
   let state: unknown = decider.initial;
-  const events = decoded.map((event): InspectedEvent => {
+  const events = decoded.map((event, i): InspectedEvent => {
     const before = plain(state);
     state = evolved(decider, state, { type: event.type, data: event.data, at: event.at });
     const after = plain(state);
@@ -70,7 +72,7 @@ async function inspectStream(engine: Engine, stream: string, reveal: boolean): P
       at: event.at,
       actor: event.meta.actor,
       correlationId: event.meta.correlationId,
-      data: reveal ? plain(event.data) : masked(decider, event.type, plain(event.data)),
+      data: reveal ? plain(event.data) : masked(decider, stored[i]!, plain(event.data)),
       before,
       after,
       changed: changedPaths(before, after).map(({ path }) => path.join('.')),
@@ -79,8 +81,10 @@ async function inspectStream(engine: Engine, stream: string, reveal: boolean): P
   return { stream, events };
 }
 
-function masked(decider: AnyDecider, type: string, data: object): object {
-  const fields = decider.personal?.[type]?.fields ?? [];
+/** What the event says of a person is masked; what it does not say is not made up. */
+function masked(decider: AnyDecider, { type, payload }: LoggedEvent, data: object): object {
+  const said = JSON.parse(payload) as Record<string, unknown>;
+  const fields = (decider.personal?.[type]?.fields ?? []).filter((field) => said[field] !== undefined);
   return { ...data, ...Object.fromEntries(fields.map((field) => [field, MASKED])) };
 }
 
@@ -99,12 +103,19 @@ export function told({ stream, events }: InspectedStream): string[] {
     for (const [path, value] of after) {
       const was = before.get(path);
       const isSame = before.has(path) && shown(was) === shown(value);
-      lines.push(isSame ? `    ${path} = ${shown(value)}` : `  * ${path} = ${shown(value)}   (was ${shown(was)})`);
+      const told = before.has(path) || !isPart(path, before) ? `   (was ${shown(was)})` : '';
+      lines.push(isSame ? `    ${path} = ${shown(value)}` : `  * ${path} = ${shown(value)}${told}`);
     }
-    for (const [path, value] of before) if (!after.has(path)) lines.push(`  * ${path} is gone   (was ${shown(value)})`);
+    for (const [path, value] of before) {
+      if (!after.has(path) && !isPart(path, after)) lines.push(`  * ${path} is gone   (was ${shown(value)})`);
+    }
   }
   return lines;
 }
+
+/** Whether what is empty here has something in it there: it is told of by that. */
+const isPart = (path: string, there: ReadonlyMap<string, unknown>): boolean =>
+  [...there.keys()].some((one) => one.startsWith(`${path}.`));
 
 function leaves(value: unknown, path = ''): [string, unknown][] {
   if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return [[path, value]];

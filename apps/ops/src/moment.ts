@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { recordedAt } from '../../../libs/kernel/clock.ts';
+import { recordedAt, timestamp } from '../../../libs/kernel/clock.ts';
 import type { EventStore } from '../../../libs/kernel/event-store.port.ts';
 import type { RecordedEvent } from '../../../libs/kernel/messages.ts';
 import { Misused } from './command.ts';
@@ -16,11 +16,17 @@ export const moment =
   (edge: 'first' | 'last') =>
   (text: string): Moment => {
     if (/^\d{1,15}$/.test(text)) return { position: Number(text) };
-    const ms = DATE.test(text) || TIME.test(text) ? Date.parse(text) : Number.NaN;
+    const ms = (DATE.test(text) || TIME.test(text)) && isDay(text.slice(0, 10)) ? Date.parse(text) : Number.NaN;
     if (Number.isNaN(ms))
       throw new InvalidArgumentError('It must be a position, a date, or a time like 2025-10-13T12:00:00Z.');
     return { at: new Date(DATE.test(text) && edge === 'last' ? ms + LAST_MS_OF_DAY : ms).toISOString() };
   };
+
+/** `Date.parse` takes the 31st of November for the 1st of December. */
+function isDay(date: string): boolean {
+  const ms = Date.parse(date);
+  return !Number.isNaN(ms) && timestamp(ms).startsWith(date);
+}
 
 /** Reads a time with its zone, or a date (UTC). */
 export function timeMs(text: string): number {

@@ -1,3 +1,4 @@
+import { deciders } from '../../../libs/domain/index.ts';
 import { currency, minorPerMajor } from '../../../libs/kernel/money.ts';
 
 /** Where a command's result goes: lines for people, or JSON for programs. Progress goes elsewhere and never hides an error. */
@@ -150,9 +151,19 @@ export function columns(rows: readonly (readonly string[])[], right: readonly nu
   );
 }
 
-/** A value of a row: amounts, codes, ids and times as they are; of other texts, which may be about a person, only that there is one. */
-export function shownValue(value: unknown): string {
+/** What events say of people, by the names of the fields, in small letters. */
+const personal = deciders.flatMap((decider) =>
+  Object.values(decider.personal ?? {}).flatMap(({ fields }) => fields.map((field) => field.toLowerCase())),
+);
+
+/**
+ * A value of a row: amounts, codes, ids and times as they are; of other texts, which may be about a person, and of all that a field holds
+ * that has its name from personal data, only that there is one. `field`: `state.profile.fullName`, `uma_address`.
+ */
+export function shownValue(field: string, value: unknown): string {
   if (value === undefined) return 'absent';
+  const path = field.replaceAll('_', '').toLowerCase();
+  if (personal.some((name) => path.includes(name))) return '(text)';
   if (value === null || typeof value === 'boolean' || typeof value === 'number') return String(value);
   return typeof value === 'string' && PLAIN.test(value) ? value : '(text)';
 }

@@ -94,14 +94,14 @@ test(
     const { out: whole } = await ops('export');
     const lines = whole.trimEnd().split('\n');
     const child = program(['import', '-', '--without-keys'], empty.url);
-    child.stdin!.write(`${lines.slice(0, 2).join('\n')}\n`);
+    child.stdin!.write(`${lines.slice(0, -4).join('\n')}\n`);
     await eventually(
       async () => hasBegun(empty.url),
       (isThere) => isThere,
       PATIENCE_MS,
     );
     child.kill('SIGINT');
-    child.stdin!.write(`${lines.slice(2, 4).join('\n')}\n`);
+    child.stdin!.write(`${lines.slice(-4, -2).join('\n')}\n`);
     expect(await ended(child)).toMatchObject({ code: 130, out: '' });
     const resumed = program(['import', '-', '--resume', '--without-keys', '--json'], empty.url);
     resumed.stdin!.end(whole);
@@ -111,7 +111,7 @@ test(
   PATIENCE_MS,
 );
 
-/** Whether the import has begun: it holds webhooks back first. */
+/** Whether the import has begun to write: it holds webhooks back first. */
 async function hasBegun(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

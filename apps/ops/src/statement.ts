@@ -1,4 +1,5 @@
 import type { Leg } from '../../../libs/domain/accounts/account.events.ts';
+import { recordedAt } from '../../../libs/kernel/clock.ts';
 import { publicId } from '../../../libs/kernel/ids.ts';
 import type { RecordedEvent } from '../../../libs/kernel/messages.ts';
 import { movements } from '../../../projections/journal.ts';
@@ -10,6 +11,7 @@ import type { Output } from './output.ts';
 /** One movement on an account. Smallest units; what leaves is negative. */
 export interface StatementLine {
   position: number;
+  /** When it was stored, by the clock that moments go by. */
   at: string;
   event: string;
   /** Where it came from or went. */
@@ -48,6 +50,7 @@ export async function statement(
     closingMinor: 0n,
     pendingMinor: 0n,
   };
+  const lines: Omit<StatementLine, 'balanceMinor'>[] = [];
   for await (const batch of 'uuid' in name ? [await accountEvents(engine, name.uuid)] : moneyEvents(engine, out)) {
     for (const event of batch) {
       if (!isUpTo(to, event)) continue;
@@ -55,12 +58,17 @@ export async function statement(
       for (const line of linesOf(event, 'uuid' in name ? `account:${name.uuid}` : name.system)) {
         made.closingMinor += line.postedMinor;
         made.pendingMinor += line.pendingMinor;
-        if (isFrom(from, event)) made.lines.push({ ...line, balanceMinor: made.closingMinor });
-        else made.openingMinor = made.closingMinor;
+        if (isFrom(from, event)) lines.push(line);
+        else made.openingMinor += line.postedMinor;
       }
     }
   }
   if (made.currency === '') throw new Error('The account was not open yet.');
+  let balanceMinor = made.openingMinor; // known now only: clocks of several machines differ, so an earlier time may come later
+  for (const line of lines) {
+    balanceMinor += line.postedMinor;
+    made.lines.push({ ...line, balanceMinor });
+  }
   return made;
 }
 
@@ -69,7 +77,7 @@ function linesOf(event: RecordedEvent, name: string): Omit<StatementLine, 'balan
   const { paymentId, amountMinor, counterpart } = event.data as Leg;
   const common = {
     position: event.position,
-    at: event.at,
+    at: recordedAt(event),
     event: event.type,
     transaction: publicId('Transaction', paymentId),
   };

@@ -329,7 +329,7 @@ class Verify {
         this.found(
           'read models',
           `${name} ${id}`,
-          `${field} is ${shownValue(live)}, a replay gives ${shownValue(rebuilt)}`,
+          `${field} is ${shownValue(field, live)}, a replay gives ${shownValue(field, rebuilt)}`,
         );
       }
       const shown = new Set(compared.differences.map(({ id }) => id)).size;

@@ -12,6 +12,7 @@ import { partitionsOf } from '../../shared/feed.ts';
 import type { Front } from '../../shared/front.ts';
 import type { Part, PartContext } from '../../shared/part.ts';
 import type { Cleanups } from '../../shared/program.ts';
+import { requireRightMasterKey } from '../../shared/right-master-key.ts';
 import { startWorker } from '../../worker/src/part.ts';
 import type { StartOptions } from './platform.ts';
 
@@ -40,6 +41,7 @@ export async function startRoles(
     silenceMs: SILENCE_MS,
   });
   cleanups.push(() => engine.close());
+  await requireRightMasterKey(engine);
   metrics.watch(engine);
   const context: PartContext = { config, masterKey, engine, metrics, front, ...(signal && { signal }) };
   const started = <P extends Part>(part: P): P => {

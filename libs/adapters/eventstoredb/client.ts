@@ -11,6 +11,7 @@ import {
 } from '@eventstore/db-client';
 import { Backoff, inTime, isPassing, isSilence, kindOf, Silence, sleep } from './patience.ts';
 import type { Source } from './subscription.ts';
+import { nameNoAddresses } from './tls-name.ts';
 import type { WireEvent, WireRecord } from './wire.ts';
 
 export interface ClientOptions {
@@ -34,6 +35,8 @@ export interface AppendAnswer {
 
 const CLOSE_MS = 2_000;
 
+nameNoAddresses();
+
 type Read = StreamingRead<{ event?: WireRecord }>;
 
 /** What the client does not show. */
@@ -51,6 +54,8 @@ export class LogClient {
   private readonly options: ClientOptions;
   private client: EventStoreDBClient;
   private readonly silent = new Set<EventStoreDBClient>();
+  /** Those whose connection was given up: what is read there ends as if there were no more. */
+  private readonly ended = new WeakSet<EventStoreDBClient>();
   private isClosed = false;
 
   constructor(options: ClientOptions) {
@@ -124,7 +129,7 @@ export class LogClient {
 
   async close(): Promise<void> {
     this.isClosed = true;
-    await Promise.all([this.client, ...this.silent].map(disconnect));
+    await Promise.all([this.client, ...this.silent].map((client) => this.end(client)));
   }
 
   private async trying<T>(attempt: (client: EventStoreDBClient) => Promise<T>): Promise<T> {
@@ -151,14 +156,22 @@ export class LogClient {
     this.silent.add(client);
     const cut = () => {
       this.silent.delete(client);
-      void disconnect(client);
+      void this.end(client);
     };
     setTimeout(cut, this.options.deadlineMs).unref();
   }
 
   private read(what: string, open: (client: EventStoreDBClient) => Read, keep?: Keep): Promise<WireRecord[]> {
-    const { attemptMs } = this.options;
-    return this.trying((client) => collected(open(client), what, attemptMs, keep));
+    return this.trying(async (client) => {
+      const records = await collected(open(client), what, this.options.attemptMs, keep);
+      if (this.ended.has(client)) throw new Error(`the connection was given up: ${what}`);
+      return records;
+    });
+  }
+
+  private end(client: EventStoreDBClient): Promise<void> {
+    this.ended.add(client);
+    return disconnect(client);
   }
 }
 

@@ -235,7 +235,10 @@ class Session {
     const { generation } = this;
     this.busy += 1;
     try {
-      const outcome = await lane.accept(messages, alive);
+      const outcome = await lane.accept(messages, async () => {
+        this.over.signal.throwIfAborted();
+        await alive();
+      });
       if (outcome === 'accepted') {
         this.heard(partition);
         this.failures.delete(partition);
@@ -244,6 +247,9 @@ class Session {
       }
       if (outcome === 'lost' || lane.failure !== undefined) this.failed(lane, generation);
       return false;
+    } catch (error) {
+      if (this.over.signal.aborted) return false; // what was carried stays; the rest is the next one's
+      throw error;
     } finally {
       this.busy -= 1;
     }

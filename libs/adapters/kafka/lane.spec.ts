@@ -121,6 +121,27 @@ test('stops at a message whose past the store does not have, and at one of anoth
   expect(lane.failure).toBeUndefined();
 });
 
+test('an event that the store does not have, or has another one for, is not carried: the store has lost its end since it was sent', async () => {
+  carried.events(1).push(...log.filter((event) => partitionOf(event) === 1).slice(0, 9));
+  const lost = { ...log[27]!, id: 'e-lost' };
+  const last = sent()[9]!;
+  const beyond = { ...last, position: 31, previous: 28, event: { ...lost, position: 31 } };
+  for (const [message, position] of [
+    [{ ...last, event: lost }, 28],
+    [{ ...beyond, previous: 25 }, 31],
+  ] as const) {
+    await lane.take();
+    expect(await lane.accept(placed([sent()[8]!, message, last]))).toBe('refused');
+    expect(lane.failure).toBe(
+      `position ${position} of the feed is another event than the store has there, if it has one`,
+    );
+  }
+  expect(positions()).toEqual(all.slice(0, 9));
+  await lane.take();
+  expect(await lane.accept(placed([last]))).toBe('accepted');
+  expect(positions()).toEqual(all);
+});
+
 test('when the follower throws it is asked anew where it stands', async () => {
   await lane.take();
   follower.before = () => {
@@ -152,6 +173,16 @@ test('when another follower has taken over, that is no failure', async () => {
   };
   expect(await lane.accept(placed(sent()))).toBe('lost');
   expect([lane.failure, lane.position]).toEqual([undefined, undefined]);
+});
+
+test('what it stood still at is no failure of its own any more when another follower holds the partition', async () => {
+  await lane.take();
+  follower.before = () => {
+    throw new Error('a fault in carrying');
+  };
+  expect([await lane.accept(placed(sent())), lane.failure]).toEqual(['refused', 'a fault in carrying']);
+  carried.of(1).owner = new RecordingFollower(carried);
+  expect([await lane.take(), lane.failure]).toEqual([undefined, undefined]);
 });
 
 test('when the consumer is out of its group, what was carried stays and the rest is left', async () => {

@@ -1,6 +1,7 @@
 import { messageOf } from '../../kernel/errors.ts';
 import type { EventStore, LoggedEvent } from '../../kernel/event-store.port.ts';
 import { type FeedFollower, type FeedPosition, TakenOver } from '../../kernel/feed.port.ts';
+import { eventAt } from '../event-at.ts';
 import type { PlacedMessage } from './message.ts';
 
 export interface LaneOptions {
@@ -27,6 +28,8 @@ export class PartitionLane {
   readonly partition: number;
   private readonly options: LaneOptions;
   private standing: FeedPosition | undefined;
+  /** The first event that came from the topic since the partition was taken is the one that the store has there. */
+  private isOfThisLog = false;
   private queue: Promise<unknown> = Promise.resolve();
   /** Why it stands still; undefined while it goes on. */
   failure: string | undefined;
@@ -45,7 +48,9 @@ export class PartitionLane {
   take(): Promise<FeedPosition | undefined> {
     return this.alone(async () => {
       try {
+        if (!this.standing) this.isOfThisLog = false;
         this.standing ??= await this.options.follower.take(this.partition);
+        if (!this.standing) this.failure = undefined; // that is the other follower's to go on
         return this.standing;
       } catch (error) {
         this.failure = messageOf(error);
@@ -74,7 +79,7 @@ export class PartitionLane {
       try {
         for (const step of this.steps(messages)) {
           await (step.missingUpTo === undefined
-            ? this.carry(step.events, step.mark)
+            ? this.carryOwn(step.events, step.mark)
             : this.fill(step.missingUpTo, step.mark, alive));
           await alive().catch((error: unknown) => {
             throw new NotAlive(error);
@@ -138,6 +143,21 @@ export class PartitionLane {
     if (this.standing!.position < upTo) {
       throw new Error(`position ${upTo} of the feed is not an event of partition ${this.partition} in this store`);
     }
+  }
+
+  /**
+   * The store may have gone back in time, to a copy that lacks its last events: those are in the topic still, and others have, or will
+   * have, their positions. A follower goes back with the store and takes the partition anew, so it is then that this is looked at.
+   */
+  private async carryOwn(events: readonly LoggedEvent[], mark: string): Promise<void> {
+    if (!this.isOfThisLog) {
+      const { position, id } = events[0]!;
+      const known = await eventAt(this.options.store, position);
+      if (known?.id !== id)
+        throw new Error(`position ${position} of the feed is another event than the store has there, if it has one`);
+      this.isOfThisLog = true;
+    }
+    await this.carry(events, mark);
   }
 
   private async carry(events: readonly LoggedEvent[], mark: string): Promise<void> {

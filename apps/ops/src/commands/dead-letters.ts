@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type CommonOptions, FINE, type Perform, platformId, WRONG, wholeNumber } from '../command.ts';
+import { type CommonOptions, FINE, nonEmpty, type Perform, platformId, WRONG, wholeNumber } from '../command.ts';
 import { giveUp, listDeadLetters, retryDeadLetter } from '../dead-letters.ts';
 import { counted } from '../output.ts';
 import { whoami } from '../reveal.ts';
@@ -58,8 +58,8 @@ export function addDeadLetterCommands(program: Command, perform: Perform): void 
     .command('give-up')
     .description('Ends parked work without doing it, and keeps why.')
     .argument('<id>', ID)
-    .requiredOption('--reason <text>', 'why it need not be done')
-    .option('--by <name>', 'who decided it; the user of this machine when absent')
+    .requiredOption('--reason <text>', 'why it need not be done', nonEmpty)
+    .option('--by <name>', 'who decided it; the user of this machine when absent', nonEmpty)
     .action((id: string, options: CommonOptions & { reason: string; by?: string }) =>
       perform.onEngine(options, async (engine, out) => {
         const { reason, by = whoami() } = options;

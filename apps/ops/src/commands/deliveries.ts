@@ -1,5 +1,6 @@
-import { type Command, Option } from 'commander';
-import { type CommonOptions, FINE, type Perform, platformId, wholeNumber } from '../command.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { webhookEventTypes } from '../../../../libs/domain/webhooks/event-types.ts';
+import { type CommonOptions, FINE, nonEmpty, type Perform, platformId, wholeNumber } from '../command.ts';
 import { deliveryStatuses, type ListedDelivery, listDeliveries, recover, redeliver, webhookId } from '../deliveries.ts';
 import { timeMs } from '../moment.ts';
 import { counted, type Output } from '../output.ts';
@@ -24,8 +25,8 @@ export function addDeliveryCommands(program: Command, perform: Perform): void {
     .addOption(new Option('--status <status>', 'only those').choices(deliveryStatuses))
     .option('--platform <id>', PLATFORM, platformId)
     .addOption(new Option('--environment <name>').choices(['sandbox', 'production']))
-    .option('--type <type>', 'only of this type, such as OUTGOING_PAYMENT.COMPLETED')
-    .option('--resource <id>', 'only about this resource, such as Transaction:<uuid>')
+    .option('--type <type>', 'only of this type, such as OUTGOING_PAYMENT.COMPLETED', webhookType)
+    .option('--resource <id>', 'only about this resource, such as Transaction:<uuid>', nonEmpty)
     .option('--since <time>', 'only of what happened since a date or a time', timeMs)
     .option('--limit <number>', 'at most so many', wholeNumber(1), 50)
     .action((options: Options) =>
@@ -65,6 +66,11 @@ export function addDeliveryCommands(program: Command, perform: Perform): void {
         return FINE;
       }),
     );
+}
+
+function webhookType(text: string): string {
+  if (webhookEventTypes.some(({ type }) => type === text)) return text;
+  throw new InvalidArgumentError(`There are no webhooks of type ${text}.`);
 }
 
 function tell(listed: readonly ListedDelivery[], out: Output): void {

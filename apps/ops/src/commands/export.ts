@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { parsePublicId } from '../../../../libs/kernel/ids.ts';
-import { type CommonOptions, FINE, type Perform } from '../command.ts';
+import { type CommonOptions, FINE, nonEmpty, type Perform } from '../command.ts';
 import { whileProjecting } from '../connection.ts';
 import { severalEventTypes } from '../event-types.ts';
 import { type ExportOptions, exportLog, fileSink } from '../export.ts';
@@ -30,11 +30,12 @@ export function addExportCommands(program: Command, perform: Perform): void {
     .option('--type <types>', 'only events of these types', severalEventTypes)
     .option('--customer <id>', 'only what concerns a customer: Customer:<uuid>')
     .option('--reveal', 'personal data in clear beside it, which is recorded in the log first')
-    .option('--by <name>', 'who asks, for the record; the user of this machine when absent')
-    .option('--output <file>', 'into a file, which an interrupted export goes on with when it is run again')
+    .option('--by <name>', 'who asks, for the record; the user of this machine when absent', nonEmpty)
+    .option('--output <file>', 'into a file, which an interrupted export goes on with when it is run again', nonEmpty)
     .action((options: Options, command: Command) => {
-      const customerId = options.customer && parsePublicId('Customer', options.customer);
-      if (options.customer && !customerId) command.error('error: --customer must be Customer:<uuid>');
+      const { customer } = options;
+      const customerId = customer === undefined ? undefined : parsePublicId('Customer', customer);
+      if (customer !== undefined && !customerId) command.error('error: --customer must be Customer:<uuid>');
       const asked: ExportOptions = {
         ...(options.from && { from: options.from }),
         ...(options.to && { to: options.to }),

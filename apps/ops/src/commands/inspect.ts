@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Engine } from '../../../shared/engine.ts';
-import { type CommonOptions, FINE, type Perform, wholeNumber } from '../command.ts';
+import { type CommonOptions, FINE, nonEmpty, type Perform, wholeNumber } from '../command.ts';
 import { streamsOf, told } from '../inspect.ts';
 import { amount, type Output } from '../output.ts';
 import { recordReveal, whoami } from '../reveal.ts';
@@ -22,7 +22,7 @@ export function addInspect(program: Command, perform: Perform): void {
     )
     .argument('<id>', 'a public id (Customer:…), a bare uuid, or the name of a stream')
     .option('--reveal', 'show personal data and secrets, which is recorded in the log first')
-    .option('--by <name>', 'who asks, for the record; the user of this machine when absent')
+    .option('--by <name>', 'who asks, for the record; the user of this machine when absent', nonEmpty)
     .option('--trails <number>', 'of how many requests to follow what they caused, the newest ones', wholeNumber(), 20)
     .action((id: string, options: Options) =>
       perform.onEngine(options, async (engine, out) => {

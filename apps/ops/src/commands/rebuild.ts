@@ -58,7 +58,19 @@ export function addRebuild(program: Command, perform: Perform): void {
     });
 }
 
-function tell(done: Rebuilt, out: Output): void {
+/** Without what stands in the rows about people. */
+function shown(done: Rebuilt) {
+  const tables = done.tables.map(({ compared, ...table }) => {
+    const differences = compared?.differences.map(({ id, field, live, rebuilt: made }) => {
+      return { id, field, live: shownValue(field, live), rebuilt: shownValue(field, made) };
+    });
+    return { ...table, compared: compared && { ...compared, differences: differences! } };
+  });
+  return { ...done, tables };
+}
+
+function tell(rebuilt: Rebuilt, out: Output): void {
+  const done = shown(rebuilt);
   out.progressDone();
   out.result(done);
   const rate = done.seconds > 0 ? count(done.events / done.seconds) : '0';
@@ -67,7 +79,7 @@ function tell(done: Rebuilt, out: Output): void {
     const differed = compared && compared.differing > 0 ? `${count(compared.differing)} differed` : 'as before';
     out.line(`  ${name}: ${counted(rows, 'row')}, ${compared === undefined ? 'new shape' : differed}`);
     for (const { id, field, live, rebuilt } of compared?.differences ?? []) {
-      out.line(`    ${id}: ${field} was ${shownValue(live)}, is ${shownValue(rebuilt)}`);
+      out.line(`    ${id}: ${field} was ${live}, is ${rebuilt}`);
     }
   }
 }
