@@ -211,6 +211,29 @@ test.each([
 
 const confirmed = new ConfirmReceipt({ paymentId, receiptDeliveryConfirmedAt: now, isDeposit: false });
 
+test('a request does not wait for what a worker asks the outside world; another worker does', async () => {
+  const { driver, send } = await funded(200_000n, payoutQuote);
+  await send(new ExecutePayment({ paymentId, now }));
+  let asked = () => {};
+  const isAsked = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  const orders: ((answer: unknown) => void)[] = [];
+  const rail = () => {
+    asked();
+    return new Promise((answer) => orders.push(answer));
+  };
+  const worker = driver.drive<PaymentState>(completePayment, paymentId, drive, { rail });
+  await isAsked;
+  const other = driver.drive<PaymentState>(completePayment, paymentId, drive, { rail });
+  const requested = await driver.drive<PaymentState>(completePayment, paymentId, drive);
+  expect([requested.phase, requested.status, orders.length]).toEqual(['SUBMITTING', 'PROCESSING', 1]);
+  orders[0]!({ outcome: 'SETTLED' });
+  const ends = await Promise.all([worker, other]);
+  expect(ends.map(({ status }) => status)).toEqual(['COMPLETED', 'COMPLETED']);
+  expect(orders.length).toBe(1);
+});
+
 test('what moves no process in between is no new step: the money moves once, whoever drives', async () => {
   const { store, driver, send } = await funded(20_000n);
   await send(new ExecutePayment({ paymentId, now }));

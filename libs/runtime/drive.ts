@@ -24,6 +24,12 @@ export interface Drive {
 
 type Sends = Extract<Step, { sends: unknown }>;
 
+/** A drive under way: that it has ended, one way or the other, and that it asks the outside world, which may take long to answer. */
+interface UnderWay {
+  ended: Promise<'ENDED'>;
+  asksOutside: Promise<'ASKS_OUTSIDE'>;
+}
+
 /** A step throws over a refusal that is a fault: what it was about may be put right, and the command sent again. */
 function isActedUpon(step: Sends, refused: Refused): boolean {
   try {
@@ -43,7 +49,7 @@ function isActedUpon(step: Sends, refused: Refused): boolean {
 export class Driver {
   private readonly writePath: WritePath;
   private readonly owners: ReadonlyMap<string, AnyDecider>;
-  private readonly underWay = new Map<string, Promise<unknown>>();
+  private readonly underWay = new Map<string, UnderWay>();
 
   constructor(writePath: WritePath, deciders: readonly AnyDecider[]) {
     this.writePath = writePath;
@@ -52,12 +58,23 @@ export class Driver {
     );
   }
 
-  /** Drives a process until it waits or ends, and says where it came to. Without `calls` it stops before the outside world; a worker goes on from there. */
+  /**
+   * Drives a process until it waits or ends, and says where it came to. Without `calls` it stops before the outside world, and does not
+   * wait for another drive that asks there; a worker goes on from there.
+   */
   async drive<S>(process: AnyProcess, id: string, drive: Drive, calls?: Calls): Promise<S> {
     const stream = `${process.decider.name}-${id}`;
-    for (let other = this.underWay.get(stream); other; other = this.underWay.get(stream)) await other.catch(() => {});
-    const work = this.run<S>(process, id, drive, calls);
-    this.underWay.set(stream, work);
+    for (let other = this.underWay.get(stream); other; other = this.underWay.get(stream)) {
+      const came = await (calls ? other.ended : Promise.race([other.ended, other.asksOutside]));
+      if (came === 'ASKS_OUTSIDE') return this.run(process, id, drive);
+    }
+    let outside = () => {};
+    const asksOutside = new Promise<'ASKS_OUTSIDE'>((resolve) => {
+      outside = () => resolve('ASKS_OUTSIDE');
+    });
+    const work = this.run<S>(process, id, drive, calls, outside);
+    const ended = () => 'ENDED' as const;
+    this.underWay.set(stream, { ended: work.then(ended, ended), asksOutside });
     try {
       return await work;
     } finally {
@@ -65,7 +82,7 @@ export class Driver {
     }
   }
 
-  private async run<S>(process: AnyProcess, id: string, drive: Drive, calls?: Calls): Promise<S> {
+  private async run<S>(process: AnyProcess, id: string, drive: Drive, calls?: Calls, outside?: () => void): Promise<S> {
     const stream = `${process.decider.name}-${id}`;
     let { answer } = drive;
     if (drive.revision !== undefined) this.writePath.noteForeign(stream, drive.revision);
@@ -82,6 +99,7 @@ export class Driver {
         since: moved.position,
       });
       if ('call' in step) {
+        outside?.();
         const said = await calls![step.call]!(step.request as never);
         await this.send(step.after(said as never), envelope('answer'));
         continue;
