@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import supertest from 'supertest';
@@ -29,10 +29,38 @@ function* examplesIn(node: unknown, at = ''): Generator<Example> {
   }
 }
 
-test('every example of the OpenAPI document is valid against its own schema', async () => {
+/** Everything in the document that may be a schema, with its place; not what stands in examples. */
+function* schemasIn(node: unknown, at = ''): Generator<[at: string, schema: Json]> {
+  if (!isObject(node)) return;
+  if (!at.endsWith('/properties')) yield [at, node];
+  for (const [name, inner] of Object.entries(node))
+    if (name !== 'example' && name !== 'examples') yield* schemasIn(inner, `${at}/${escaped(name)}`);
+}
+
+let document: Json;
+beforeAll(async () => {
   const platform = await startTestPlatform();
-  const { body: document } = await supertest(platform.app.getHttpServer()).get('/openapi.json').expect(200);
+  ({ body: document } = await supertest(platform.app.getHttpServer()).get('/openapi.json').expect(200));
   await platform.stop();
+});
+
+test('generators of clients find types: no list of texts without one, no choice beside fields or of names alone', () => {
+  const schemas = [...schemasIn(document)];
+  expect(schemas.length).toBeGreaterThan(1_000);
+  const faults = schemas.flatMap(([at, { type, enum: values, const: value, properties, required, oneOf, anyOf }]) => [
+    ...((Array.isArray(values) || value !== undefined) && type === undefined ? [`${at} has no type`] : []),
+    ...(Array.isArray(type) && type.filter((one) => one !== 'null').length > 1 ? [`${at} has several types`] : []),
+    ...(properties && (oneOf || anyOf) ? [`${at} is a choice beside fields`] : []),
+    ...(Array.isArray(required)
+      ? required
+          .filter((name) => !Object.hasOwn((properties ?? {}) as Json, name))
+          .map((name) => `${at} has no ${name}`)
+      : []),
+  ]);
+  expect(faults).toEqual([]);
+});
+
+test('every example of the OpenAPI document is valid against its own schema', () => {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   formats.default(ajv);
   ajv.addSchema({ ...document, $id: 'openapi' });

@@ -21,7 +21,7 @@ export function sharedComponents(schemas: Record<string, JsonSchema>): OpenApiDo
       'X-Request-Id': { description: 'Names this request in logs and to support.', schema: { type: 'string' } },
       'Idempotent-Replayed': {
         description: 'Present when this is the answer to an earlier request with the same key.',
-        schema: { const: 'true' },
+        schema: { type: 'string', const: 'true' },
       },
       'Read-Position': {
         description:
@@ -152,7 +152,7 @@ function example(status: ErrorStatus): JsonSchema {
 
 /**
  * Moves every schema with an `$id` into the components and leaves a reference in its place. Unions with a discriminator become
- * `oneOf` with the mapping that their variants' constants say.
+ * `oneOf` with the mapping that their variants' constants say, and lists of texts name their type.
  */
 export function hoisted(document: OpenApiDocument, further: object[]): OpenApiDocument {
   const schemas: Record<string, JsonSchema> = {};
@@ -174,7 +174,7 @@ export function hoisted(document: OpenApiDocument, further: object[]): OpenApiDo
     const visited = Object.fromEntries(Object.entries(node).map(([name, value]) => [name, visit(value)]));
     const { $ref } = visited;
     if (typeof $ref === 'string' && !$ref.includes('#')) return { ...visited, $ref: `#/components/schemas/${$ref}` };
-    return discriminated(node, visited);
+    return discriminated(node, typed(visited));
   };
   further.forEach(visit);
   const { schemas: scanned, ...kinds } = document.components;
@@ -184,6 +184,13 @@ export function hoisted(document: OpenApiDocument, further: object[]): OpenApiDo
   if (twice) throw new Error(`A request class and a schema are both named ${twice}.`);
   const sorted = Object.entries({ ...own, ...schemas }).sort(([left], [right]) => (left < right ? -1 : 1));
   return { ...rest, components: { ...rest.components, schemas: Object.fromEntries(sorted) } };
+}
+
+/** Without a type some generators of clients take a list of texts for a list of anything. */
+function typed(schema: JsonSchema): JsonSchema {
+  const values = schema.const === undefined ? schema.enum : [schema.const];
+  const isTexts = Array.isArray(values) && values.every((value) => typeof value === 'string');
+  return schema.type === undefined && isTexts ? { type: 'string', ...schema } : schema;
 }
 
 function discriminated(original: JsonSchema, visited: JsonSchema): JsonSchema {

@@ -214,14 +214,12 @@ const freeEntries = {
   additionalProperties: freeValue,
 };
 
-/** The schema component that free objects refer to. */
+/**
+ * The schema component that free objects refer to. Its bounds are said in words: of a value that contains values of its own kind
+ * some generators of clients make nothing, nor of the operation that takes it.
+ */
 export const freeValueSchema: JsonSchema = {
-  type: ['string', 'number', 'boolean', 'object', 'array', 'null'],
-  maxLength: FREE.text,
-  ...freeEntries,
-  maxItems: FREE.entries,
-  items: freeValue,
-  description: `Anything: objects and lists ${FREE.levels} levels deep, ${FREE.json} characters as JSON in all.`,
+  description: `Any JSON: texts of ${FREE.text} characters, objects and lists of ${FREE.entries} entries, ${FREE.levels} levels deep, ${FREE.json} characters as JSON in all.`,
 };
 
 /** An object whose names and values are the client's: texts, numbers, booleans, null, and objects and lists of them, within bounds. */
