@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import supertest from 'supertest';
 import { startTestPlatform, type TestPlatform } from '../platform.ts';
 
 let platform: TestPlatform;
@@ -40,11 +41,31 @@ test('exchange rates: every wrong parameter is named', async () => {
     '/exchange-rates?sourceCurrency=XXX&destinationCurrency=YYY&sendingAmount=-1',
   );
   expect(status).toBe(400);
-  expect(body.details.errors.map((error: { field: string }) => error.field)).toEqual([
-    'sourceCurrency',
-    'destinationCurrency',
-    'sendingAmount',
+  expect(body.details.errors).toMatchObject([
+    { field: 'sourceCurrency', constraint: 'ENUM', allowed: expect.arrayContaining(['USD']) },
+    { field: 'destinationCurrency.0', constraint: 'ENUM', allowed: expect.arrayContaining(['USD']) },
+    { field: 'sendingAmount', constraint: 'MINIMUM', minimum: 0 },
   ]);
+});
+
+test.each([
+  ['sourceCurrency=usd', 'sourceCurrency', 'ENUM'],
+  ['sourceCurrency=USD&sourceCurrency=EUR', 'sourceCurrency', 'TYPE'],
+  ['destinationCurrency=INR,', 'destinationCurrency.1', 'ENUM'],
+  ['sendingAmount=1.5', 'sendingAmount', 'TYPE'],
+  ['sendingAmount=', 'sendingAmount', 'TYPE'],
+  ['sendingAmount=9000000000000001', 'sendingAmount', 'MAXIMUM'],
+])('exchange rates: %s is refused', async (query, field, constraint) => {
+  const { status, body } = await platform.api('get', `/exchange-rates?${query}`);
+  expect([status, body.details.errors]).toMatchObject([400, [{ field, constraint }]]);
+});
+
+test('exchange rates: the amount is documented as the number that it is', async () => {
+  const { body: document } = await supertest(platform.app.getHttpServer()).get('/openapi.json').expect(200);
+  const { parameters } = document.paths['/exchange-rates'].get;
+  expect(parameters.find(({ name }: { name: string }) => name === 'sendingAmount')).toMatchObject({
+    schema: { type: 'integer', minimum: 0, default: 10_000 },
+  });
 });
 
 test('discoveries: by country and currency', async () => {

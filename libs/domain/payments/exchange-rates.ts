@@ -1,12 +1,5 @@
-import { type FieldError, type Rejection, rejectFields } from '../../kernel/errors.ts';
-import {
-  type CurrencyCode,
-  currencyCodes,
-  divideDown,
-  isCurrency,
-  MAX_PAYMENT_AMOUNT,
-  outOfRange,
-} from '../../kernel/money.ts';
+import { type Rejection } from '../../kernel/errors.ts';
+import { type CurrencyCode, divideDown, MAX_PAYMENT_AMOUNT, outOfRange } from '../../kernel/money.ts';
 import type { Rail } from '../../kernel/rails.ts';
 import { type Corridor, type FeeTerms, midRateText, minorRatio } from '../../kernel/rate.ts';
 import { feesOf } from './pricing.ts';
@@ -34,36 +27,7 @@ export interface ExchangeRateRow {
   updatedAt: string;
 }
 
-const DEFAULT_SENDING_AMOUNT = 10_000n;
 const NO_FEE: FeeTerms = { fixed: 0n, bps: 0 };
-
-/**
- * Reads the raw query parameters. `destinationCurrency` may be repeated or joined by commas.
- * Every invalid one is reported at once, as `400 INVALID_INPUT`.
- */
-export function exchangeRateQuery(params: {
-  sourceCurrency?: unknown;
-  destinationCurrency?: unknown;
-  sendingAmount?: unknown;
-}): ExchangeRateQuery | Rejection {
-  const { sourceCurrency, destinationCurrency, sendingAmount } = params;
-  const destinations = [destinationCurrency ?? []]
-    .flat()
-    .flatMap((value: unknown) => (typeof value === 'string' ? value.split(',') : [value]));
-  const amount = sendingAmount === undefined ? DEFAULT_SENDING_AMOUNT : parseAmount(sendingAmount);
-
-  const errors: FieldError[] = [];
-  if (sourceCurrency !== undefined && !isKnown(sourceCurrency)) errors.push(notACurrency('sourceCurrency'));
-  if (!destinations.every(isKnown)) errors.push(notACurrency('destinationCurrency'));
-  if (typeof amount !== 'bigint') errors.push(amount);
-  if (errors.length > 0) return rejectFields(errors);
-
-  return {
-    ...(sourceCurrency !== undefined && { sourceCurrency: sourceCurrency as CurrencyCode }),
-    ...(destinations.length > 0 && { destinationCurrencies: destinations as CurrencyCode[] }),
-    sendingAmount: amount as bigint,
-  };
-}
 
 /** The currencies to ask for corridors from: the platform's own and the one that the query names. */
 export const exchangeRateSources = (query: ExchangeRateQuery, platformCurrencies: readonly CurrencyCode[]) => [
@@ -105,30 +69,4 @@ function corridorRows(corridor: Corridor, sendingAmount: bigint, platform: FeeTe
     updatedAt: rate.asOf,
   };
   return rails.map((destinationPaymentRail) => ({ ...row, destinationPaymentRail }));
-}
-
-const isKnown = (value: unknown): boolean => typeof value === 'string' && isCurrency(value);
-
-const notACurrency = (field: string): FieldError => ({
-  field,
-  constraint: 'ENUM',
-  message: `${field} must be a supported currency code.`,
-  values: currencyCodes(),
-});
-
-function parseAmount(value: unknown): bigint | FieldError {
-  const field = 'sendingAmount';
-  const text = typeof value === 'number' ? String(value) : value;
-  if (typeof text !== 'string' || !/^-?[0-9]+$/.test(text)) {
-    return { field, constraint: 'TYPE', message: 'sendingAmount must be an integer.' };
-  }
-  if (text.startsWith('-')) {
-    return { field, constraint: 'MINIMUM', message: 'sendingAmount must not be negative.', minimum: 0 };
-  }
-  const amount = BigInt(text);
-  if (amount > MAX_PAYMENT_AMOUNT) {
-    const maximum = Number(MAX_PAYMENT_AMOUNT);
-    return { field, constraint: 'MAXIMUM', message: `sendingAmount must not exceed ${maximum}.`, maximum };
-  }
-  return amount;
 }

@@ -1,15 +1,21 @@
-import { QueryList, QueryText, text } from '../../../../libs/runtime/http/index.ts';
+import { currencyCodes, MAX_PAYMENT_AMOUNT } from '../../../../libs/kernel/money.ts';
+import { oneOf, QueryInteger, QueryList, QueryOneOf } from '../../../../libs/runtime/http/index.ts';
 
 export class ExchangeRatesQuery {
-  @QueryText({ max: 10, example: 'USD' })
+  @QueryOneOf(currencyCodes(), { example: 'USD' })
   sourceCurrency?: string;
 
-  @QueryList(text({ max: 10 }), {
+  @QueryList(oneOf(currencyCodes()), {
     description: 'One or several, repeated or joined by commas.',
     example: ['EUR', 'MXN'],
   })
   destinationCurrency?: string[];
 
-  @QueryText({ max: 20, description: 'Smallest unit of the source currency; 10000 when absent.', example: '10000' })
-  sendingAmount?: string;
+  @QueryInteger({
+    min: 0,
+    max: Number(MAX_PAYMENT_AMOUNT),
+    default: 10_000,
+    description: 'Smallest unit of the source currency.',
+  })
+  sendingAmount = 10_000;
 }

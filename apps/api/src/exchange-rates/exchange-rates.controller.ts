@@ -1,9 +1,5 @@
 import { Controller, Get, Inject, Query } from '@nestjs/common';
-import {
-  exchangeRateQuery,
-  exchangeRateSources,
-  exchangeRates,
-} from '../../../../libs/domain/payments/exchange-rates.ts';
+import { exchangeRateSources, exchangeRates } from '../../../../libs/domain/payments/exchange-rates.ts';
 import type { PlatformState } from '../../../../libs/domain/platforms/platform.ts';
 import type { Clock } from '../../../../libs/kernel/clock.ts';
 import { Rejection } from '../../../../libs/kernel/errors.ts';
@@ -35,21 +31,25 @@ export class ExchangeRatesController {
     errors: [501],
     permission: 'VIEW',
   })
-  async list(@Query() params: ExchangeRatesQuery, @CurrentCaller() { tenant }: Caller) {
-    const query = accepted(exchangeRateQuery(params));
+  async list(
+    @Query() { sourceCurrency, destinationCurrency, sendingAmount }: ExchangeRatesQuery,
+    @CurrentCaller() { tenant }: Caller,
+  ) {
+    const query = {
+      sourceCurrency,
+      destinationCurrencies: destinationCurrency,
+      sendingAmount: BigInt(sendingAmount),
+    };
     const platform = await platformOf(this.writePath, tenant);
     const own = platform.supportedCurrencies.map(({ currencyCode }) => currencyCode);
     const rates = providerOf(this.providers, 'rates', tenant);
     const corridors = await rates.corridors(exchangeRateSources(query, own), new Date(this.clock.nowMs(tenant)));
-    return { data: accepted(exchangeRates(query, corridors, feesOf(platform))).map(exchangeRateView) };
+    const rows = exchangeRates(query, corridors, feesOf(platform));
+    if (rows instanceof Rejection) throw rows;
+    return { data: rows.map(exchangeRateView) };
   }
 }
 
 /** The platform's own fee by source currency. */
 const feesOf = ({ feeConfigs }: PlatformState): ReadonlyMap<string, FeeTerms> =>
   new Map(feeConfigs.map((fee) => [fee.sourceCurrency, { fixed: fee.fixedFee.amountMinor, bps: fee.variableFeeBps }]));
-
-function accepted<T>(result: T | Rejection): T {
-  if (result instanceof Rejection) throw result;
-  return result;
-}
