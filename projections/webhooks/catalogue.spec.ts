@@ -16,6 +16,15 @@ test('every type that is sent is documented with its sample', () => {
   expect(docs.map(([, { example }]) => example)).toEqual(emitted.map((type) => samples.get(type)));
 });
 
+test('what an answer means is documented: a question is decided by it, what is sent once is not tried again', () => {
+  const { 'INCOMING_PAYMENT.PENDING': question, TEST: once, 'INCOMING_PAYMENT.FAILED': repeated } = webhookDocs();
+  expect(Object.keys(question!.answers)).toEqual(['200', '202', '403', '422', 'default']);
+  expect(once!.answers).toEqual({ '2XX': { description: 'Received. It is sent once, whatever is answered.' } });
+  expect(repeated!.answers).toEqual({
+    '2XX': { description: 'Received. Anything else but 409 makes the delivery be tried again.' },
+  });
+});
+
 test('samples stay the same: nothing in them comes from the clock or from chance', () => {
   expect([...webhookSamples()]).toEqual([...webhookSamples()]);
 });

@@ -27,6 +27,40 @@ const families: Partial<Record<WebhookData, [name: string, data: TSchema]>> = {
   Empty: ['TestWebhookRequest', Type.Object({})],
 };
 
+type Answers = WebhookDoc['answers'];
+
+const isRepeated: Answers = {
+  '2XX': { description: 'Received. Anything else but 409 makes the delivery be tried again.' },
+};
+const isOnce: Answers = { '2XX': { description: 'Received. It is sent once, whatever is answered.' } };
+
+/** What the receiver says of a payment that asks for its approval (facts §3). */
+const approval: Answers = {
+  200: {
+    description: 'Approved.',
+    schema: Type.Object(
+      { receiverCustomerInfo: Type.Optional(Type.Object({}, { additionalProperties: true })) },
+      { $id: 'IncomingPaymentWebhookResponse' },
+    ),
+  },
+  202: {
+    description:
+      'Seen, as with any other 2xx and 409: decide within five seconds, by `/transactions/{transactionId}/approve` or `/reject`.',
+  },
+  403: {
+    description: 'Rejected.',
+    schema: Type.Object({ reason: Type.Optional(Type.String()) }, { $id: 'IncomingPaymentWebhookForbiddenResponse' }),
+  },
+  422: {
+    description: 'More has to be known of the sender: the payment fails.',
+    schema: Type.Object(
+      { requiredFields: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 100 })) },
+      { $id: 'IncomingPaymentWebhookUnprocessableResponse' },
+    ),
+  },
+  default: { description: 'The payment fails. It is sent once, whatever is answered.' },
+};
+
 const schemas = new Map<WebhookData, TSchema>();
 
 function schemaOf(kind: WebhookData): TSchema {
@@ -53,9 +87,10 @@ function schemaOf(kind: WebhookData): TSchema {
 export function webhookDocs(): Record<string, WebhookDoc> {
   const samples = webhookSamples();
   return Object.fromEntries(
-    emitted.map(({ type, when, data }) => {
+    emitted.map(({ event, type, when, data, isRetried }) => {
       const example = samples.get(type);
-      return [type, { summary: when, payload: schemaOf(data), ...(example && { example }) }];
+      const answers = event === 'INCOMING_PAYMENT.PENDING' ? approval : isRetried ? isRepeated : isOnce;
+      return [type, { summary: when, payload: schemaOf(data), ...(example && { example }), answers }];
     }),
   );
 }

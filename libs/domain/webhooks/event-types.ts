@@ -68,7 +68,7 @@ const table = {
 
   'INCOMING_PAYMENT.PENDING': {
     data: 'IncomingTransaction',
-    when: 'A payment to the UMA address of a customer was announced. Your answer to this webhook decides: see below.',
+    when: 'A payment to the UMA address of a customer was announced. Your answer decides what comes of it.',
     once: true,
   },
   'INCOMING_PAYMENT.PROCESSING': {

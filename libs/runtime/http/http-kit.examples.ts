@@ -237,7 +237,8 @@ export async function startThings(
     bodyParser: false,
     logger: false,
   });
-  const openApi = { title: 'Things', version: '1', webhooks: { TEST: { summary: 'A test', payload: EchoView } } };
+  const TEST = { summary: 'A test', payload: EchoView, answers: { '2XX': { description: 'Received.' } } };
+  const openApi = { title: 'Things', version: '1', webhooks: { TEST } };
   http.configureHttp(app, { logger, checks, openApi });
   await app.listen(0, '127.0.0.1');
   return app;

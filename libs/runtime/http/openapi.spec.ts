@@ -16,7 +16,8 @@ const extra = Type.Object({ address: Type.Union([AddressView, Type.Null()]) }, {
 
 beforeAll(async () => {
   app = await NestFactory.create<NestExpressApplication>(ThingsModule, { logger: false });
-  const webhooks = { TEST: { summary: 'A test', payload: EchoView, example: { got: 1 } } };
+  const answers = { 200: { description: 'Taken.', schema: EchoView }, '2XX': { description: 'Received.' } };
+  const webhooks = { TEST: { summary: 'A test', payload: EchoView, example: { got: 1 }, answers } };
   document = JSON.parse(JSON.stringify(buildOpenApi(app, { ...options, schemas: [extra], webhooks })));
 });
 
@@ -76,7 +77,13 @@ describe('the document', () => {
     expect(operation('/things', 'get')['x-extension']).toBe(true);
     expect(operation('/fail/{how}', 'get').security).toEqual([]);
     expect((document.webhooks as Record<string, unknown>).TEST).toMatchObject({
-      post: { requestBody: { content: { 'application/json': { schema: ref('Echo'), example: { got: 1 } } } } },
+      post: {
+        requestBody: { content: { 'application/json': { schema: ref('Echo'), example: { got: 1 } } } },
+        responses: {
+          200: { description: 'Taken.', content: { 'application/json': { schema: ref('Echo') } } },
+          '2XX': { description: 'Received.' },
+        },
+      },
     });
     expect(JSON.stringify(document)).not.toContain('x-declared');
   });

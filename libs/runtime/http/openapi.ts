@@ -18,6 +18,8 @@ export interface WebhookDoc {
   tag?: string;
   payload: object;
   example?: unknown;
+  /** Status → what it means when the receiver answers with it. */
+  answers: Record<string, Described>;
 }
 
 export interface OpenApiOptions {
@@ -179,15 +181,19 @@ const sentences: Record<string, string> = {
   204: 'Done, without a body.',
 };
 
-function delivery({ summary, description, tag = 'Webhooks', payload, example }: WebhookDoc): JsonSchema {
+function delivery({ summary, description, tag = 'Webhooks', payload, example, answers }: WebhookDoc): JsonSchema {
   const content = { 'application/json': { schema: payload, ...(example !== undefined && { example }) } };
+  const responses = Object.entries(answers).map(([status, { schema, ...answer }]) => [
+    status,
+    { ...answer, ...(schema && { content: { 'application/json': { schema } } }) },
+  ]);
   return {
     summary,
     ...(description && { description }),
     tags: [tag],
     security: [],
     requestBody: { required: true, content },
-    responses: { '2XX': { description: 'Received. Anything else but 409 makes the delivery be tried again.' } },
+    responses: Object.fromEntries(responses),
   };
 }
 
