@@ -109,6 +109,11 @@ const nameIn = (beneficiary: unknown) => {
 };
 
 describe('what is wrong with a request is told field by field, and nothing is added', () => {
+  test('a currency that there is not is answered with those that there are', async () => {
+    const { body } = await add({ currency: 'XXX', accountInfo: accountExamples.USD_ACCOUNT });
+    expect(body.details.errors).toMatchObject([{ field: 'currency', allowed: expect.arrayContaining(['USD', 'BTC']) }]);
+  });
+
   test.each([
     ['nothing', {}, ['currency REQUIRED', 'accountInfo REQUIRED']],
     ['wrong types', { currency: 5, accountInfo: 'x' }, ['currency TYPE', 'accountInfo TYPE']],

@@ -82,3 +82,10 @@ test.each<[string, () => object, number, string, string | undefined]>([
   const answer = await estimate(more());
   expect([answer.status, answer.body.code, answer.body.details?.errors?.[0].field]).toEqual([status, code, field]);
 });
+
+test('refused for want of crypto says so, and does not ask for the currency that was sent', async () => {
+  const fiat = await estimate({ internalAccountId: money.own('USD'), currency: 'USD' });
+  expect(fiat.body).toMatchObject({ message: 'The account holds no crypto currency.', details: { currency: 'USD' } });
+  const other = await estimate({ currency: 'BTC' });
+  expect(other.body.details).toEqual({ currency: 'BTC', expected: 'USDC' });
+});

@@ -49,12 +49,11 @@ export class CryptoController {
     const accountId = parsePublicId('InternalAccount', body.internalAccountId)!;
     const { state } = await this.writePath.state<AccountState>(account, accountId);
     if (state.tenantId !== tenantIdOf(tenant)) throw reject('REFERENCE_NOT_FOUND', { field: 'internalAccountId' });
-    if (state.currency !== currency || internalAccountType(currency) === 'INTERNAL_FIAT') {
-      throw reject(
-        'INVALID_CURRENCY',
-        { currency, expected: state.currency },
-        'currency must be the crypto currency of the account.',
-      );
+    if (internalAccountType(state.currency) === 'INTERNAL_FIAT') {
+      throw reject('INVALID_CURRENCY', { currency: state.currency }, 'The account holds no crypto currency.');
+    }
+    if (state.currency !== currency) {
+      throw reject('INVALID_CURRENCY', { currency, expected: state.currency }, 'currency must be that of the account.');
     }
     const fees = providerOf(this.providers, 'networkFees', tenant);
     const network = checkedNetwork(body, fees.networks(currency));

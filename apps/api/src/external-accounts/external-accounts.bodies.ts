@@ -12,7 +12,7 @@ import {
 import { type LivenessOutcome, livenessOutcomes } from '../../../../libs/domain/external-accounts/external-account.ts';
 import type { SignatureScheme } from '../../../../libs/domain/external-accounts/ownership.ts';
 import type { FieldError } from '../../../../libs/kernel/errors.ts';
-import { isCurrency } from '../../../../libs/kernel/money.ts';
+import { currencyCodes, isCurrency } from '../../../../libs/kernel/money.ts';
 import {
   Checked,
   OneOf,
@@ -36,7 +36,8 @@ interface AccountPart {
 function checkCurrency(currency: unknown, { accountInfo }: AccountPart): FieldError[] {
   if (typeof currency !== 'string') return [{ field: '', constraint: 'TYPE', message: 'currency must be a string.' }];
   if (!isCurrency(currency)) {
-    return [{ field: '', constraint: 'ENUM', message: 'currency must be the code of a known currency.' }];
+    const message = 'currency must be the code of a known currency.';
+    return [{ field: '', constraint: 'ENUM', message, allowed: currencyCodes() }];
   }
   const type = (accountInfo as { accountType?: unknown } | null | undefined)?.accountType;
   return isAccountType(type) ? checkAccountCurrency(type, currency).map((error) => ({ ...error, field: '' })) : [];
