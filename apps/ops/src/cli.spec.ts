@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { withSuffix } from '../../../libs/domain/external-accounts/account.examples.ts';
 import { primaryIdentifier } from '../../../libs/domain/external-accounts/account-types.ts';
@@ -42,6 +43,19 @@ describe('the command line', () => {
     expect(await ops('inspect', unknown)).toEqual({ code: 1, out: '', err: `Nothing is recorded about ${unknown}.\n` });
     expect(await ops('--help')).toMatchObject({ code: 0, out: expect.stringContaining('trial-balance') });
   });
+
+  test.each(['spec', 'keys export', 'export', 'trial-balance --json'])(
+    'says that the disk is full which its output goes to: %s',
+    async (line) => {
+      const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+      const stdout = new Writable({ write: (_chunk, _encoding, done) => done(full) });
+      const { code, err } = await runOps(line.split(' '), {
+        stdout,
+        connect: (work) => work(platform.engine),
+      });
+      expect([code, err]).toEqual([1, 'The output could not be written: ENOSPC: no space left on device, write\n']);
+    },
+  );
 
   test.each([
     ['status'],

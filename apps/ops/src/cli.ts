@@ -50,7 +50,18 @@ export async function run(args: readonly string[], options: Partial<Surroundings
     config,
   };
   const { stdout, stderr } = surroundings;
-  stdout.on('error', () => {}); // a reader that has gone is told to whoever writes next
+  let unwritten: Error | undefined;
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') unwritten = error; // a reader that has gone is told to whoever writes next
+  });
+  const exitCode = await performed(args, surroundings);
+  await new Promise((resolve) => setImmediate(resolve)); // the last write may just have failed
+  if (!unwritten) return exitCode;
+  stderr.write(`The output could not be written: ${unwritten.message}\n`);
+  return WRONG;
+}
+
+async function performed(args: readonly string[], surroundings: Surroundings): Promise<number> {
   try {
     return await interruptible(async (signal) => {
       let exitCode = FINE;
@@ -61,7 +72,7 @@ export async function run(args: readonly string[], options: Partial<Surroundings
     });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? FINE : MISUSED;
-    if (!(error instanceof ReaderGone)) stderr.write(`${explained(error)}\n`);
+    if (!(error instanceof ReaderGone)) surroundings.stderr.write(`${explained(error)}\n`);
     if (error instanceof Misused) return MISUSED;
     return error instanceof Interrupted ? INTERRUPTED : WRONG;
   }
