@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { createLogger } from '../../libs/runtime/http/logging.ts';
+import { isUnreachable } from '../../libs/runtime/unreachable.ts';
 import { freePort } from '../../test/bench/program.ts';
 import { freshDatabase, type TestDatabase } from '../../test/database.ts';
 import { eventually } from '../../test/eventually.ts';
 import { Gate } from '../../test/gate.ts';
 import { openEngine } from './engine.ts';
-import { isUnreachable } from './reachable.ts';
 
 let database: TestDatabase;
 let pool: pg.Pool;

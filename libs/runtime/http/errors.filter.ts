@@ -1,6 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import { type Request, type Response } from 'express';
 import { type ErrorBody, type ErrorCode, Rejection, reject } from '../../kernel/errors.ts';
+import { isUnreachable } from '../unreachable.ts';
 import { type Logger } from './logging.ts';
 import { requestIdOf } from './request-id.ts';
 import { routesAt } from './routes.ts';
@@ -54,7 +55,7 @@ function headersOf({ status, details }: Rejection): Record<string, string> {
   return headers;
 }
 
-/** What an error means for the client. Errors that nobody foresaw say nothing but that. */
+/** What an error means for the client: a server that is away, such as the database, comes back. Errors that nobody foresaw say nothing but that. */
 export function rejectionOf(error: unknown, req: Request): Rejection {
   if (error instanceof Rejection) return error;
   if (error instanceof HttpException) return ofStatus(error.getStatus(), error.message, req);
@@ -63,6 +64,7 @@ export function rejectionOf(error: unknown, req: Request): Rejection {
     const [reason, message] = bodyErrors[type]!;
     return reject('INVALID_INPUT', { reason }, message);
   }
+  if (isUnreachable(error)) return reject('SERVICE_UNAVAILABLE', { retryAfterSeconds: 1 });
   const mayShow = typeof status === 'number' && status < 500 && expose !== false;
   return mayShow
     ? ofStatus(status, 'The request is invalid.', req)

@@ -221,6 +221,7 @@ export class ThingsController {
     Object.assign(req, { caller: { tenant: { platform: 'Platform-1', environment: 'sandbox' } } });
     if (how === '401') throw reject('UNAUTHORIZED', { reason: 'Unknown client id' });
     if (how === '429') throw reject('RATE_LIMITED', { retryAfterSeconds: 2.2 });
+    if (how === '503') throw Object.assign(new Error('the database system is starting up'), { code: '57P03' });
     throw new Error('database password is hunter2');
   }
 }

@@ -138,6 +138,21 @@ describe('errors and headers', () => {
     });
   });
 
+  test('a server that is away is no fault of the program: the client is told to come back', async () => {
+    const answer = await agent().get(`${BASE}/fail/503`);
+    expectMatchesOpenApi(document, 'get', `${BASE}/fail/503`, answer);
+    expect([answer.status, answer.headers['retry-after'], answer.body]).toEqual([
+      503,
+      '1',
+      {
+        status: 503,
+        code: 'SERVICE_UNAVAILABLE',
+        message: 'The service is not available at the moment. Try again.',
+        details: { retryAfterSeconds: 1 },
+      },
+    ]);
+  });
+
   test('every answer has a request id: a sane one of the client, else a fresh one', async () => {
     const sent = async (id: string) => (await agent().get('/healthz').set('X-Request-Id', id)).headers['x-request-id'];
     expect(await sent('abc:1.2-3')).toBe('abc:1.2-3');
