@@ -8,6 +8,7 @@ import { freePort } from '../../../test/bench/program.ts';
 import { freshDatabase } from '../../../test/database.ts';
 import { startEventStoreServer } from '../../../test/eventstoredb/server.ts';
 import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
+import { type RebuildProgress, rebuild } from '../../projector/src/rebuild.ts';
 import { openEngine } from '../../shared/engine.ts';
 import { doctorIn, opsOn, runOps } from './ops.examples.ts';
 import type { Status } from './status.ts';
@@ -43,6 +44,24 @@ test('counts what a follower has before it, where positions say nothing about th
   const { followers }: Status = await json('status', '--sample', '0');
   await pool.query(`DELETE FROM checkpoints WHERE name = 'processes/99'`);
   expect(followers.find(({ name }) => name === 'processes/99')).toMatchObject({ lagEvents: 2 });
+});
+
+test('says of long work how far it is by positions, of which there are more than events', async () => {
+  const { engine } = platform;
+  const works: ((progress: (at: RebuildProgress) => void) => Promise<unknown>)[] = [
+    (progress) => verify(engine, projections, { progress: (at) => progress({ ...at, tables: [] }) }),
+    (progress) => rebuild(engine, projections, { progress }),
+  ];
+  for (const work of works) {
+    const startedMs = performance.now();
+    let last: RebuildProgress | undefined;
+    await work((at) => {
+      last = at;
+    });
+    const seconds = (performance.now() - startedMs) / 1_000;
+    expect(last!.position).toBe(await engine.store.head());
+    expect(last!.rate * seconds).toBeGreaterThanOrEqual(last!.position);
+  }
 });
 
 describe('doctor', () => {

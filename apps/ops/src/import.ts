@@ -68,7 +68,7 @@ export async function importLog(
         throw new Error(`The store holds something else than this export, from position ${known.value.position} on.`);
       resumed += 1;
     }
-    const rate = events / ((performance.now() - startedMs) / 1_000);
+    const rate = item.position / ((performance.now() - startedMs) / 1_000);
     out.progress(() => howFar({ position: item.position, upTo: header!.upTo, rate }));
   }
   await writer.flush();

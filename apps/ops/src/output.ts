@@ -104,11 +104,11 @@ const bigintAsText = (_: string, value: unknown): unknown => (typeof value === '
 /** One line of JSON, money as decimal strings. */
 export const jsonLine = (value: unknown): string => JSON.stringify(value, bigintAsText);
 
-/** `12 % · 120,000 of 1,000,000 events · 45,000/s · 20 s left` */
+/** `12 % · position 120,000 of 1,000,000 · 45,000/s · 20 s left`. All in positions, which on EventStoreDB are more than events. */
 export function howFar(at: { position: number; upTo: number; rate: number }): string {
   const share = at.upTo === 0 ? 100 : Math.floor((at.position / at.upTo) * 100);
   const left = Math.ceil((at.upTo - at.position) / Math.max(at.rate, 1));
-  return `${share} % · ${count(at.position)} of ${count(at.upTo)} events · ${count(at.rate)}/s · ${left} s left`;
+  return `${share} % · position ${count(at.position)} of ${count(at.upTo)} · ${count(at.rate)}/s · ${left} s left`;
 }
 
 /** `1234567` → `1,234,567` */

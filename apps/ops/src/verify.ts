@@ -215,7 +215,7 @@ class Verify {
       for (const event of decoded) this.add(event);
       const shown = decoded.filter((event) => this.isShown(event) && !this.skips.has(event.position));
       for (const fill of [...this.fills]) await this.refill(fill, shown);
-      const rate = this.events / ((performance.now() - this.startedMs) / 1_000);
+      const rate = this.position / ((performance.now() - this.startedMs) / 1_000);
       this.options.progress?.({ position: this.position, upTo: this.head, rate });
     }
     if (this.position < this.head)

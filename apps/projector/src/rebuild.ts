@@ -12,7 +12,7 @@ import { forgetSkips, readSkips, recordSkips } from './skips.ts';
 
 export interface RebuildOptions {
   signal?: AbortSignal;
-  /** Told after each batch. `rate` is in events per second. */
+  /** Told after each batch. `rate` is in positions per second. */
   progress?: (at: RebuildProgress) => void;
   batchSize?: number;
   /** Rows of differences to keep per table. */

@@ -34,6 +34,7 @@ export class Refill {
   private readonly fills: { fill: Fill; from: number }[];
   private readonly startedMs = performance.now();
   private position = 0;
+  private startedAt = 0;
   private keptAt = 0;
   /** Where each partition of the live tables stands. */
   private live: readonly number[] = [];
@@ -69,6 +70,7 @@ export class Refill {
       await this.db.query(`ALTER TABLE ${table.table} SET (autovacuum_enabled = off)`);
     }
     this.position = Math.min(...this.fills.map(({ from }) => from));
+    this.startedAt = this.position;
     await this.keep();
   }
 
@@ -220,7 +222,7 @@ export class Refill {
   }
 
   private tell(): void {
-    const rate = this.events / ((performance.now() - this.startedMs) / 1_000);
+    const rate = (this.position - this.startedAt) / ((performance.now() - this.startedMs) / 1_000);
     const tables = this.fills.map(({ fill }) => fill.projection.name);
     this.options.progress?.({ position: this.position, upTo: Math.max(...this.live), rate, tables });
   }
