@@ -1,7 +1,11 @@
+import { execFile } from 'node:child_process';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Deposit } from '../../../libs/domain/accounts/account.events.ts';
 import { account, ReceiveDeposit } from '../../../libs/domain/accounts/account.ts';
@@ -9,9 +13,11 @@ import { createLogger } from '../../../libs/runtime/http/index.ts';
 import { projections } from '../../../projections/index.ts';
 import { someActivity } from '../../../test/activity.ts';
 import { freshDatabase, type TestDatabase } from '../../../test/database.ts';
+import { eventually } from '../../../test/eventually.ts';
 import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
 import { type Engine, openEngine } from '../../shared/engine.ts';
 import { createPlatform, platformAccountId } from '../../shared/provision.ts';
+import { alone } from './alone.ts';
 import { whileProjecting } from './connection.ts';
 import { opsOn, runOps } from './ops.examples.ts';
 import { verify } from './verify.ts';
@@ -169,6 +175,25 @@ describe('export', () => {
   });
 });
 
+test('is alone with its file: two at once would both write into it, and one would call it whole', async () => {
+  const twice = file('twice.ndjson');
+  const refused = await alone(platform.engine, `export ${twice}`, 'never', () => ops('export', '--output', twice));
+  expect(refused).toEqual({ code: 1, out: '', err: `Another export into ${twice} is under way.\n` });
+  expect([existsSync(twice), existsSync(`${twice}.part`)]).toEqual([false, false]);
+  expect((await ops('export', '--output', twice)).code).toBe(0);
+});
+
+test('is not whole when the disk is full in the middle of its last line', async () => {
+  const child = fileURLToPath(new URL('full-disk.child.ts', import.meta.url));
+  const loader = fileURLToPath(new URL('../../../test/ts-loader.mjs', import.meta.url));
+  const target = file('full.ndjson');
+  const limited = `trap '' XFSZ; ulimit -f 1; exec "$0" --import "$@"`; // 512 bytes
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  const { stdout } = await promisify(execFile)('sh', ['-c', limited, process.execPath, loader, child, target], { env });
+  expect(stdout).toBe('EFBIG');
+  expect([existsSync(target), statSync(`${target}.part`).size]).toEqual([false, 512]);
+});
+
 describe('import', () => {
   let database: TestDatabase;
   let engine: Engine;
@@ -263,6 +288,27 @@ describe('import', () => {
     });
     expect(await deliveriesFrom(engine)).toEqual([]);
   });
+
+  test('is one at a time: one that comes too late would hold back the webhooks of what happens from then on', async () => {
+    const late = new Readable({ read() {} });
+    const coming = runOps(['import', '-', '--without-keys'], { connect: (work) => work(engine), stdin: late });
+    await eventually(isImporting, (is) => is);
+    const other = await into(['import', '-', '--without-keys'], whole);
+    expect(other).toMatchObject({ code: 1, err: 'Another import is under way on this database.\n' });
+    late.push(whole);
+    late.push(null);
+    expect((await coming).code).toBe(0);
+    expect(await deliveriesFrom(engine)).toEqual([{ position: String(await engine.store.head()) }]);
+  });
+
+  /** Whether an import has begun that is alone. */
+  async function isImporting(): Promise<boolean> {
+    const { rowCount } = await engine.pool.query(
+      `SELECT 1 FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+        WHERE l.locktype = 'advisory' AND a.application_name = 'ledgerline-ops' AND a.datname = current_database()`,
+    );
+    return rowCount === 1;
+  }
 
   test('brings nothing in from a file that is damaged, of another kind, of a part, or has no end', async () => {
     const lines = linesOf(whole);

@@ -147,7 +147,8 @@ export async function fileSink(file: string): Promise<Sink & { finish(): void; c
   return {
     ...(resumed && { resumed }),
     async write(line) {
-      writeSync(handle, `${line}\n`);
+      // a disk that gets full takes the beginning of it and says nothing yet
+      for (let rest = Buffer.from(`${line}\n`); rest.length > 0; ) rest = rest.subarray(writeSync(handle, rest));
     },
     close: () => closeSync(handle),
     finish: () => renameSync(part, file),

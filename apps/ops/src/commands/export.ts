@@ -1,5 +1,7 @@
+import path from 'node:path';
 import type { Command } from 'commander';
 import { parsePublicId } from '../../../../libs/kernel/ids.ts';
+import { alone } from '../alone.ts';
 import { type CommonOptions, FINE, nonEmpty, type Perform } from '../command.ts';
 import { whileProjecting } from '../connection.ts';
 import { severalEventTypes } from '../event-types.ts';
@@ -45,8 +47,12 @@ export function addExportCommands(program: Command, perform: Perform): void {
       };
       return perform.onEngine(options, async (engine, out) => {
         await requireSpan(engine.store, options);
-        if (options.output !== undefined) await intoFile(options.output);
-        else await exportLog(engine, asked, { write: (line) => out.stream(line) }, out);
+        const file = options.output;
+        if (file === undefined) await exportLog(engine, asked, { write: (line) => out.stream(line) }, out);
+        else {
+          const refusal = `Another export into ${file} is under way.`;
+          await alone(engine, `export ${path.resolve(file)}`, refusal, () => intoFile(file));
+        }
         return FINE;
 
         async function intoFile(file: string): Promise<void> {
@@ -71,7 +77,9 @@ export function addExportCommands(program: Command, perform: Perform): void {
         connect(
           async (engine) => {
             const source = file === '-' ? stdin : file;
-            const done = await importLog(engine, source, options, out);
+            const done = await alone(engine, 'import', 'Another import is under way on this database.', () =>
+              importLog(engine, source, options, out),
+            );
             await whileProjecting(engine, async () => {}, out);
             out.progressDone();
             out.result(done);
