@@ -25,6 +25,8 @@ const migrations: Record<string, Migration> = {
 };
 
 const LAST = Object.keys(migrations).at(-1)!;
+/** What every database of ours has had. */
+export const FIRST_MIGRATION = Object.keys(migrations)[0]!;
 
 /**
  * Those of this version, and the names of those that a later version has made: migrations only add, so there is nothing to be done about

@@ -6,7 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { withSuffix } from '../../../libs/domain/external-accounts/account.examples.ts';
 import { primaryIdentifier } from '../../../libs/domain/external-accounts/account-types.ts';
 import { loadConfig } from '../../../libs/runtime/config.ts';
+import { FIRST_MIGRATION, pendingMigrations } from '../../../migrations/index.ts';
 import { someActivity, untilProjected } from '../../../test/activity.ts';
+import { freshDatabase } from '../../../test/database.ts';
 import { startTestPlatform, type TestPlatform } from '../../../test/platform.ts';
 import { MASKED } from './inspect.ts';
 import { opsOn, runOps } from './ops.examples.ts';
@@ -75,6 +77,22 @@ describe('the command line', () => {
       err: `There is no data in ${folder}: check DATA_DIR.\n`,
     });
     expect(existsSync(folder)).toBe(false);
+  });
+
+  test('refuses a database where there is no data, and makes nothing there: an audit of it would find nothing wrong', async () => {
+    const wrong = await freshDatabase();
+    const config = () => loadConfig({ DATABASE_URL: wrong.url, MASTER_KEY: 'b'.repeat(64), DATA_DIR: '/not/there' });
+    const refused = {
+      code: 1,
+      out: '',
+      err: 'There is no data in this database: check DATABASE_URL. `ops migrate` makes the tables of a new deployment.\n',
+    };
+    for (const command of ['verify', 'trial-balance', 'status'])
+      expect(await runOps([command], { config })).toEqual(refused);
+    expect(await pendingMigrations(wrong.url)).toContain(FIRST_MIGRATION);
+    expect((await runOps(['migrate'], { config })).code).toBe(0);
+    expect((await runOps(['verify'], { config })).code).toBe(0);
+    await wrong.drop();
   });
 
   test('makes a platform whose credentials work in both environments, and lists it', async () => {

@@ -1,6 +1,7 @@
 import { checkpointsOf, liveCheckpoints } from '../../../libs/adapters/postgres/live-checkpoints.ts';
 import type { Config } from '../../../libs/runtime/config.ts';
 import { createLogger, type Logger } from '../../../libs/runtime/http/logging.ts';
+import { FIRST_MIGRATION, pendingMigrations } from '../../../migrations/index.ts';
 import { announcers, processes, projections } from '../../../projections/index.ts';
 import { prepareReadTables, strangeTables } from '../../projector/src/prepare.ts';
 import { Projector } from '../../projector/src/projector.ts';
@@ -33,6 +34,7 @@ export async function withEngine<T>(
   const logger = loggerOf(out);
   const database = await openDatabase(config, { logger, join: true, existing: on === 'existing' });
   try {
+    if (on === 'existing') await requireTables(database);
     const engine = await engineOn(database, config, logger);
     try {
       await requireRightMasterKey(engine);
@@ -43,6 +45,14 @@ export async function withEngine<T>(
   } finally {
     await database.stop();
   }
+}
+
+/** Refuses a database that was never one of ours: of an empty log everything is right, and opening it would make its tables. */
+async function requireTables({ url }: Database): Promise<void> {
+  if (!(await pendingMigrations(url)).includes(FIRST_MIGRATION)) return;
+  throw new Error(
+    'There is no data in this database: check DATABASE_URL. `ops migrate` makes the tables of a new deployment.',
+  );
 }
 
 /** The engine that a configuration names, on its database. */
