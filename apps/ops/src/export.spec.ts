@@ -358,6 +358,15 @@ describe('import', () => {
     expect(err).toMatch(/ There is no type Bogus\. There are: AccountClosed, .*\bDepositReceived\b/);
   });
 
+  test('says which line of the keys was cut off', async () => {
+    const keys = (await ops('keys', 'export')).out;
+    expect(await into(['keys', 'import', '-'], keys.slice(0, -20))).toEqual({
+      code: 1,
+      out: '',
+      err: `Line ${linesOf(keys).length} is no key: the file is damaged, or was cut off.\n`,
+    });
+  });
+
   test('keys of another master key are refused, and an erasure is never taken back', async () => {
     const other = await openEngine({ databaseUrl: database.url, masterKey: randomBytes(32), logger });
     const keys = (await ops('keys', 'export')).out;

@@ -48,14 +48,23 @@ export async function importKeys(engine: Engine, source: string | NodeJS.Readabl
     batch = [];
   };
   for await (const line of linesOf(source)) {
-    const key = JSON.parse(line) as WrappedKey;
-    if (typeof key.subject !== 'string' || (key.wrapped === undefined) === (key.erasedAt === undefined))
-      throw new Error(`Line ${imported + batch.length + 1} is no key.`);
+    const key = keyIn(line);
+    if (!key) throw new Error(`Line ${imported + batch.length + 1} is no key: the file is damaged, or was cut off.`);
     batch.push(key);
     if (batch.length === ROWS_AT_ONCE) await flush();
   }
   await flush();
   return imported;
+}
+
+function keyIn(line: string): WrappedKey | undefined {
+  try {
+    const key: WrappedKey = Object(JSON.parse(line));
+    const isKey = typeof key.subject === 'string' && (key.wrapped === undefined) !== (key.erasedAt === undefined);
+    return isKey ? key : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 async function insert({ pool, keys }: Engine, batch: readonly WrappedKey[]): Promise<void> {
