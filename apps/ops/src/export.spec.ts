@@ -184,7 +184,7 @@ test('is alone with its file: two at once would both write into it, and one woul
 });
 
 test('is not whole when the disk is full in the middle of its last line', async () => {
-  const child = fileURLToPath(new URL('full-disk.child.ts', import.meta.url));
+  const child = fileURLToPath(new URL('full-disk.examples.ts', import.meta.url));
   const loader = fileURLToPath(new URL('../../../test/ts-loader.mjs', import.meta.url));
   const target = file('full.ndjson');
   const limited = `trap '' XFSZ; ulimit -f 1; exec "$0" --import "$@"`; // 512 bytes

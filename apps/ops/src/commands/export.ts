@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Command } from 'commander';
 import { parsePublicId } from '../../../../libs/kernel/ids.ts';
+import type { Engine } from '../../../shared/engine.ts';
 import { alone } from '../alone.ts';
 import { type CommonOptions, FINE, nonEmpty, type Perform } from '../command.ts';
 import { whileProjecting } from '../connection.ts';
@@ -9,7 +10,7 @@ import { type ExportOptions, exportLog, fileSink } from '../export.ts';
 import { type ImportOptions, importLog } from '../import.ts';
 import { exportKeys, importKeys } from '../keys.ts';
 import { type Moment, moment, requireSpan } from '../moment.ts';
-import { count, counted } from '../output.ts';
+import { count, counted, type Output } from '../output.ts';
 import { whoami } from '../reveal.ts';
 
 interface Options extends CommonOptions {
@@ -24,6 +25,12 @@ interface Options extends CommonOptions {
 
 /** `export`, `import`, `keys export`, `keys import`. */
 export function addExportCommands(program: Command, perform: Perform): void {
+  addExport(program, perform);
+  addImport(program, perform);
+  addKeys(program, perform);
+}
+
+function addExport(program: Command, perform: Perform): void {
   program
     .command('export')
     .description('Writes the log as NDJSON, in its order and byte by byte. Personal data stays encrypted.')
@@ -47,24 +54,26 @@ export function addExportCommands(program: Command, perform: Perform): void {
       };
       return perform.onEngine(options, async (engine, out) => {
         await requireSpan(engine.store, options);
-        const file = options.output;
-        if (file === undefined) await exportLog(engine, asked, { write: (line) => out.stream(line) }, out);
-        else {
-          const refusal = `Another export into ${file} is under way.`;
-          await alone(engine, `export ${path.resolve(file)}`, refusal, () => intoFile(file));
-        }
+        if (options.output !== undefined) await exportInto(options.output, engine, asked, out);
+        else await exportLog(engine, asked, { write: (line) => out.stream(line) }, out);
         return FINE;
-
-        async function intoFile(file: string): Promise<void> {
-          const sink = await fileSink(file);
-          const end = await exportLog(engine, asked, sink, out).finally(() => sink.close());
-          sink.finish();
-          out.progressDone();
-          out.result({ file, ...end });
-          out.line(`${counted(end.events, 'event')} in ${file}, sha256 ${end.sha256}`);
-        }
       });
     });
+}
+
+/** Alone with the file: two at once would both write into it, and one would call it whole. */
+function exportInto(file: string, engine: Engine, asked: ExportOptions, out: Output): Promise<void> {
+  return alone(engine, `export ${path.resolve(file)}`, `Another export into ${file} is under way.`, async () => {
+    const sink = await fileSink(file);
+    const end = await exportLog(engine, asked, sink, out).finally(() => sink.close());
+    sink.finish();
+    out.progressDone();
+    out.result({ file, ...end });
+    out.line(`${counted(end.events, 'event')} in ${file}, sha256 ${end.sha256}`);
+  });
+}
+
+function addImport(program: Command, perform: Perform): void {
   program
     .command('import')
     .description('Brings a whole export into an empty event store. No webhook is sent for it again.')
@@ -94,7 +103,6 @@ export function addExportCommands(program: Command, perform: Perform): void {
         ),
       ),
     );
-  addKeys(program, perform);
 }
 
 function addKeys(program: Command, perform: Perform): void {
