@@ -69,20 +69,15 @@ function beneficiarySchema({ INDIVIDUAL, BUSINESS }: BeneficiaryChoice): JsonSch
 }
 
 /**
- * What the rails demand beyond the fields that are always required, as alternatives. In an `allOf`, and with the fields that they name:
- * beside `properties`, or with `required` alone, generators of types make `unknown` of the whole variant.
+ * What the rails demand beyond the fields that are always required, as alternatives. In an `allOf`, for beside `properties` generators of
+ * clients take them for further variants of which nothing is known; and as names only, for with their schemas some make all required.
  */
 function alternatives(row: AccountTypeRow): JsonSchema {
-  const demanded = (needs: readonly string[]): JsonSchema => ({
-    type: 'object',
-    required: [...needs],
-    properties: Object.fromEntries(needs.map((name) => [name, fieldSchema(row.fields[name]!)])),
-  });
-  if (row.exactlyOneOf) return { allOf: [{ oneOf: row.exactlyOneOf.map((field) => demanded([field])) }] };
+  if (row.exactlyOneOf) return { allOf: [{ oneOf: row.exactlyOneOf.map((field) => ({ required: [field] })) }] };
   if (row.rails.length === 0 || row.rails.some((rule) => rule.needs.length === 0)) return {};
   const text = (rule: RailRule): string =>
     rule.beneficiaryType ? `${rule.rail}, for a ${rule.beneficiaryType} beneficiary` : rule.rail;
-  return { allOf: [{ anyOf: row.rails.map((rule) => ({ title: text(rule), ...demanded(rule.needs) })) }] };
+  return { allOf: [{ anyOf: row.rails.map((rule) => ({ title: text(rule), required: [...rule.needs] })) }] };
 }
 
 function variantSchema(type: AccountType, form: 'create' | 'response'): JsonSchema {

@@ -15,7 +15,6 @@ export interface OpenApiDocument extends Record<string, unknown> {
 export interface WebhookDoc {
   summary: string;
   description?: string;
-  tag?: string;
   payload: object;
   example?: unknown;
   /** Status → what it means when the receiver answers with it. */
@@ -60,10 +59,10 @@ export function buildOpenApi(app: NestExpressApplication, options: OpenApiOption
     openapi: '3.1.0',
     info: scanned.info,
     ...(basePath && { servers: [{ url: basePath }] }),
-    tags: [...tags].map((name) => ({ name })),
+    tags: [...tags, EVENTS].map((name) => ({ name })),
     paths: scanned.paths,
     webhooks: Object.fromEntries(
-      Object.entries(webhooks).map(([type, webhook]) => [type, { post: delivery(webhook) }]),
+      Object.entries(webhooks).map(([type, webhook]) => [type, { post: delivery(type, webhook) }]),
     ),
     components: sharedComponents(scanned.components.schemas),
   };
@@ -181,16 +180,20 @@ const sentences: Record<string, string> = {
   204: 'Done, without a body.',
 };
 
-function delivery({ summary, description, tag = 'Webhooks', payload, example, answers }: WebhookDoc): JsonSchema {
+/** The tag of webhooks. Under one that operations have, generators of clients put the one in the place of the other. */
+const EVENTS = 'Webhook events';
+
+function delivery(type: string, { summary, description, payload, example, answers }: WebhookDoc): JsonSchema {
   const content = { 'application/json': { schema: payload, ...(example !== undefined && { example }) } };
   const responses = Object.entries(answers).map(([status, { schema, ...answer }]) => [
     status,
     { ...answer, ...(schema && { content: { 'application/json': { schema } } }) },
   ]);
   return {
+    operationId: `event_${type.replace(/\W/g, '_')}`,
     summary,
     ...(description && { description }),
-    tags: [tag],
+    tags: [EVENTS],
     security: [],
     requestBody: { required: true, content },
     responses: Object.fromEntries(responses),
