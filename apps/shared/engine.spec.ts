@@ -69,3 +69,26 @@ test('reads do not go by what a crash of the database has undone of the read mod
     await engine.close();
   }
 });
+
+test('with several partitions, a platform of which nothing is missing shows all there is up to the end of the log', async () => {
+  const partitions = { partitions: 2, partitionOf: (platform: string) => Number(platform) };
+  const options = {
+    masterKey: randomBytes(32),
+    logger: createLogger({ level: 'silent' }),
+    partitions,
+    readWaitMs: 1_000,
+  };
+  const engine = await openEngine({ ...options, databaseUrl: database.url });
+  const caughtUp = (position: number, platform = '0') =>
+    engine.readModel.caughtUp(position, { platform, environment: 'sandbox' });
+  try {
+    await pool.query(`INSERT INTO checkpoints (name, position) VALUES ('live/0', 60), ('live/1', 80)`);
+    await pool.query(`INSERT INTO relays (topic, partitions, position, last_positions)
+                      VALUES ('events', 2, 100, '{60,100}'), ('other', 3, 999, '{0,0,0}')`);
+    expect(await caughtUp(100)).toBe(true); // its last event is at 60, and it is shown
+    expect(await caughtUp(90, '1')).toBe(false); // its last one is at 100, and is not shown
+    expect(await caughtUp(101)).toBe(false); // nobody knows whose event that is
+  } finally {
+    await engine.close();
+  }
+});

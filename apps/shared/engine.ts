@@ -3,7 +3,11 @@ import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { connection, promptConnection } from '../../libs/adapters/postgres/connection.ts';
 import { type Listener, listen } from '../../libs/adapters/postgres/listen.ts';
-import { liveCheckpoints, partitionOfCheckpoint } from '../../libs/adapters/postgres/live-checkpoints.ts';
+import {
+  checkpointsOf,
+  liveCheckpoints,
+  partitionOfCheckpoint,
+} from '../../libs/adapters/postgres/live-checkpoints.ts';
 import { PostgresSubjectKeys } from '../../libs/adapters/postgres/subject-keys.ts';
 import { deciders } from '../../libs/domain/index.ts';
 import type { Clock } from '../../libs/kernel/clock.ts';
@@ -14,7 +18,13 @@ import { WritePath } from '../../libs/runtime/execute.ts';
 import { Freshness } from '../../libs/runtime/freshness.ts';
 import type { Logger } from '../../libs/runtime/http/index.ts';
 import type { PlatformClock } from '../../libs/runtime/platform-clock.ts';
-import { onePartition, type Partitions, ReadModel, type ReadTables } from '../../libs/runtime/read-model.ts';
+import {
+  type IsWhole,
+  onePartition,
+  type Partitions,
+  ReadModel,
+  type ReadTables,
+} from '../../libs/runtime/read-model.ts';
 import { derivedKey } from '../../libs/runtime/seal.ts';
 import { migrate } from '../../migrations/index.ts';
 import { noteClock, platformClocks } from './platform-clocks.ts';
@@ -84,7 +94,8 @@ export async function openEngine({
   const keys = new PostgresSubjectKeys(pool, masterKey);
   const clock = platformClocks(wall, (): WritePath => writePath);
   const codec = new EventCodec(deciders, keys, {}, (tenant, aheadMs) => clock.learn(tenant, aheadMs));
-  const readModel = new ReadModel(pool, db, partitions, readWaitMs);
+  const isWhole = partitions.partitions > 1 ? wholeBy(pool, partitions) : undefined;
+  const readModel = new ReadModel(pool, db, partitions, readWaitMs, isWhole);
   const writePath = new WritePath({
     store,
     codec,
@@ -165,4 +176,21 @@ function followProjector(url: string, pool: pg.Pool, readModel: ReadModel): List
     }
   };
   return listen(url, 'projected', told, () => readModel.noteUnknown());
+}
+
+/**
+ * By what a relay has brought into the feed: a partition whose last event up to there is in the tables is whole up to there. That follows
+ * from the log alone, so it holds for every topic with this number of partitions.
+ */
+function wholeBy(pool: pg.Pool, partitions: Partitions): IsWhole {
+  const checkpoints = checkpointsOf(partitions);
+  return async (partition, position) => {
+    const { rowCount } = await pool.query({
+      name: 'is_whole',
+      text: `SELECT 1 FROM relays r, checkpoints c
+              WHERE r.partitions = $1 AND r.position >= $2 AND c.name = $3 AND c.position >= r.last_positions[$4] LIMIT 1`,
+      values: [partitions.partitions, position, checkpoints[partition], partition + 1],
+    });
+    return rowCount === 1;
+  };
 }

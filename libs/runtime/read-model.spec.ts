@@ -2,6 +2,7 @@ import { expect, jest, test } from '@jest/globals';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { freshDatabase } from '../../test/database.ts';
+import { eventually } from '../../test/eventually.ts';
 import type { Tenant } from '../kernel/messages.ts';
 import type { AnyProjection } from '../kernel/projection.ts';
 import { ReadModel, type ReadTables } from './read-model.ts';
@@ -49,6 +50,29 @@ test('where the feed has partitions, a read waits for that of its platform', asy
   expect(isDone).toBe(false);
   model.noteProjected(6, 2);
   expect(await read).toBe(true);
+});
+
+test('a read that is to see an event of another partition waits until its own shows all there is up to there', async () => {
+  const partitions = { partitions: 2, partitionOf: (platform: string) => Number(platform) };
+  let isWhole = false;
+  const asked: number[][] = [];
+  const model = new ReadModel({} as pg.Pool, {} as Kysely<ReadTables>, partitions, 600_000, async (...what) => {
+    asked.push(what);
+    return isWhole;
+  });
+  model.noteProjected(40, 1);
+  let isDone = false;
+  const read = model.caughtUp(40, tenant('0')).finally(() => {
+    isDone = true;
+  });
+  await eventually(
+    async () => asked.length,
+    (times) => times > 1,
+  );
+  expect([isDone, asked[0]]).toEqual([false, [0, 40]]);
+  isWhole = true;
+  expect(await read).toBe(true);
+  expect([model.shown(tenant('0')), model.shown(tenant('1'))]).toEqual([40, 40]);
 });
 
 test('it waits two seconds at most, and leaves nothing behind', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
@@ -33,11 +34,22 @@ const COUNT_UP_TO = 10_000;
 /** Texts of queries that differ by their filters; further ones go unnamed. */
 const NAMED_QUERIES = 200;
 const WAIT_MS = 2_000;
+const LOOK_EVERY_MS = 150;
 
 /** How a feed divides platforms among partitions, each with a position of its own in the read tables. */
 export type Partitions = Pick<Feed, 'partitions' | 'partitionOf'>;
 
+/** Whether the tables hold every event of a partition up to a position of the log, at which another partition's event may be. */
+export type IsWhole = (partition: number, position: number) => Promise<boolean>;
+
 export const onePartition: Partitions = { partitions: 1, partitionOf: () => 0 };
+
+/** A read that waits for a position of a partition, or of any. */
+interface Waiting {
+  partition: number | undefined;
+  position: number;
+  done: () => void;
+}
 
 /**
  * Reads for one platform in one environment: there is no read without a tenant. A read waits until the tables have passed what this
@@ -57,11 +69,15 @@ export class ReadModel {
   /** Those on whose behalf a read has waited in vain. */
   private readonly impatient = new WeakSet<Tenant>();
   private readonly waitMs: number;
-  private waiting: { partition: number | undefined; position: number; done: () => void }[] = [];
+  private readonly isWhole: IsWhole | undefined;
+  private waiting: Waiting[] = [];
+  /** Grows whenever what was known is forgotten. */
+  private doubts = 0;
   /** Position up to which the read tables are known to have come, in the partition that is furthest. */
   projected = 0;
 
-  constructor(pool: pg.Pool, db: Kysely<ReadTables>, partitions = onePartition, waitMs = WAIT_MS) {
+  constructor(pool: pg.Pool, db: Kysely<ReadTables>, partitions = onePartition, waitMs = WAIT_MS, isWhole?: IsWhole) {
+    this.isWhole = isWhole;
     this.pool = pool;
     this.db = db;
     this.partitions = partitions;
@@ -79,18 +95,15 @@ export class ReadModel {
     if (!(position > this.projectedBy[partition]!)) return;
     this.projectedBy[partition] = position;
     this.projected = Math.max(this.projected, position);
-    if (this.waiting.length === 0) return;
-    const isDue = (one: (typeof this.waiting)[number]) =>
-      one.position <= position && (one.partition ?? partition) === partition;
-    const due = this.waiting.filter(isDue);
-    this.waiting = this.waiting.filter((one) => !isDue(one));
-    for (const one of due) one.done();
+    if (this.waiting.length > 0)
+      this.endWaiting((one) => one.position <= position && (one.partition ?? partition) === partition);
   }
 
   /** From now on nothing is known of the tables: their database may have crashed, which undoes the projectors' last commits. */
   noteUnknown(): void {
     this.projectedBy.fill(0);
     this.projected = 0;
+    this.doubts += 1;
   }
 
   /** The position that a read of this platform has to see. */
@@ -126,7 +139,30 @@ export class ReadModel {
         resolve(false);
       }, this.waitMs);
       this.waiting.push(waiter);
+      if (this.isWhole && partition !== undefined) void this.lookWhether(this.isWhole, partition, waiter);
     });
+  }
+
+  /**
+   * A read may be asked to see another platform's event: where the log ended when an answer was repeated, say. Its own partition never
+   * comes to that position, and shows all there is up to there. Looked for only when it takes long, which is seldom.
+   */
+  private async lookWhether(isWhole: IsWhole, partition: number, waiter: Waiting): Promise<void> {
+    const { position } = waiter;
+    for (;;) {
+      await sleep(LOOK_EVERY_MS, undefined, { ref: false });
+      if (!this.waiting.includes(waiter)) return;
+      const { doubts } = this;
+      if (!(await isWhole(partition, position).catch(() => false)) || doubts !== this.doubts) continue;
+      this.projectedBy[partition] = Math.max(this.projectedBy[partition]!, position);
+      return this.endWaiting((one) => one.position <= position && one.partition === partition);
+    }
+  }
+
+  private endWaiting(isDue: (one: Waiting) => boolean): void {
+    const due = this.waiting.filter(isDue);
+    this.waiting = this.waiting.filter((one) => !isDue(one));
+    for (const one of due) one.done();
   }
 
   /** The same tenant, for reads that have waited long enough: they show what there is. */
