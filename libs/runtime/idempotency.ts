@@ -82,7 +82,8 @@ export class Idempotency implements CanActivate {
       return answer === undefined ? undefined : asSent(key.text!, response);
     } catch (error) {
       // Answered before, or by another process that was faster, or the outcome became known only now: what is remembered is the answer.
-      const mayBeKnown = !isLookedUp || error instanceof KeyTaken || key.isRecorded;
+      const isBegunElsewhere = typeof key.since === 'number';
+      const mayBeKnown = !isLookedUp || isBegunElsewhere || error instanceof KeyTaken || key.isRecorded;
       const later = mayBeKnown ? await this.answers.find(key.hash) : undefined;
       if (later) return this.replay(later, key, response);
       if (error instanceof Rejection && error.status < 500) await this.release(key);
