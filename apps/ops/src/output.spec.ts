@@ -96,6 +96,9 @@ test('numbers and times for people', () => {
   expect(howFar({ position: 120_000, upTo: 1_000_000, rate: 44_000 })).toBe(
     '12 % · position 120,000 of 1,000,000 · 44,000/s · 20 s left',
   );
+  expect(howFar({ position: 2_300, upTo: 2_000, rate: 100 })).toBe(
+    '100 % · position 2,300 of 2,300 · 100/s · 0 s left',
+  );
   expect(howFar({ position: 0, upTo: 0, rate: 0 })).toBe('100 % · position 0 of 0 · 0/s · 0 s left');
   expect([0.04, 9.94, 90, 600, 10_000, 200_000].map(duration)).toEqual([
     '0.0 s',

@@ -106,9 +106,10 @@ export const jsonLine = (value: unknown): string => JSON.stringify(value, bigint
 
 /** `12 % · position 120,000 of 1,000,000 · 45,000/s · 20 s left`. All in positions, which on EventStoreDB are more than events. */
 export function howFar(at: { position: number; upTo: number; rate: number }): string {
-  const share = at.upTo === 0 ? 100 : Math.floor((at.position / at.upTo) * 100);
-  const left = Math.ceil((at.upTo - at.position) / Math.max(at.rate, 1));
-  return `${share} % · position ${count(at.position)} of ${count(at.upTo)} · ${count(at.rate)}/s · ${left} s left`;
+  const upTo = Math.max(at.upTo, at.position); // the log may have grown since
+  const share = upTo === 0 ? 100 : Math.floor((at.position / upTo) * 100);
+  const left = Math.ceil((upTo - at.position) / Math.max(at.rate, 1));
+  return `${share} % · position ${count(at.position)} of ${count(upTo)} · ${count(at.rate)}/s · ${left} s left`;
 }
 
 /** `1234567` → `1,234,567` */
