@@ -13,6 +13,7 @@ import type { Engine } from '../../shared/engine.ts';
 import { isRightMasterKey } from '../../shared/right-master-key.ts';
 import { engineOn, loggerOf } from './connection.ts';
 import { type Diagnosis, fail, messageOf, ok, warn } from './diagnosis.ts';
+import { NOTHING_IS_SENT } from './import.ts';
 import { count, duration, type Output } from './output.ts';
 import { eventStoreDb, HEARTBEAT_SECONDS, kafka, relay } from './servers.ts';
 import { readStatus, type Status } from './status.ts';
@@ -182,6 +183,10 @@ async function* deployment(database: Database, config: Config, out: Pick<Output,
         )
       : ok('read models', 'all have the shape of this version');
     const status = await readStatus(engine, 0);
+    if (status.deliveriesFrom === NOTHING_IS_SENT) {
+      const message = 'an import has not come to its end: events are missing, and no webhook is sent';
+      yield fail('event store', message, 'Run `ops import` with `--resume` before any part is started.');
+    }
     if (config.kafka) yield relay(status, config.kafka.topic);
     yield* work(withoutFormer(status, config.kafka?.topic));
   } finally {

@@ -19,7 +19,7 @@ import { type Engine, openEngine } from '../../shared/engine.ts';
 import { createPlatform, platformAccountId } from '../../shared/provision.ts';
 import { alone } from './alone.ts';
 import { whileProjecting } from './connection.ts';
-import { opsOn, runOps } from './ops.examples.ts';
+import { doctorIn, opsOn, runOps } from './ops.examples.ts';
 import { verify } from './verify.ts';
 
 const person = { customerType: 'INDIVIDUAL', fullName: 'Amina Diallo', email: 'amina@example.com' };
@@ -267,6 +267,8 @@ describe('import', () => {
       code: 1,
       err: expect.stringMatching(/^The export has no end/),
     });
+    const { code: unwell, of } = await doctorIn({ DATABASE_URL: database.url, MASTER_KEY: masterKey.toString('hex') });
+    expect([unwell, of('event store').at(-1)]).toEqual([1, expect.stringMatching(/^fail an import has not come to/)]);
     const there = await logOf(engine);
     expect(await into(['import', '-'], whole)).toMatchObject({
       code: 1,

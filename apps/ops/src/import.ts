@@ -6,7 +6,8 @@ import { isGapless } from './replay.ts';
 
 /** Up to this position webhooks are taken to be sent (apps/projector/src/announcements.ts). */
 const DELIVERIES = 'deliveries';
-const NOTHING_IS_SENT = Number.MAX_SAFE_INTEGER;
+/** It stands there from the first event that an import brings in until the last one. */
+export const NOTHING_IS_SENT = Number.MAX_SAFE_INTEGER;
 const EVENTS_PER_FLUSH = 500;
 
 export interface ImportOptions {
