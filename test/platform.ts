@@ -53,6 +53,7 @@ export interface TestPlatform {
 /** A further engine and API, called with the first platform's credentials. */
 export interface TestInstance {
   engine: Engine;
+  port: number;
   api: TestPlatform['api'];
 }
 
@@ -132,7 +133,8 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
       const other = await openOne();
       const api = await listening(other);
       instances.push({ engine: other, app: api });
-      return { engine: other, api: callerOf(api, document, first.credentials) };
+      const { port } = api.getHttpServer().address() as { port: number };
+      return { engine: other, port, api: callerOf(api, document, first.credentials) };
     },
     async stop() {
       for (const other of instances) await other.app.close().then(() => other.engine.close());

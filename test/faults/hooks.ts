@@ -38,19 +38,24 @@ export class Hooks {
     if (!answer.ok) throw new Error(`no webhook endpoint: ${answer.status} ${await answer.text()}`);
   }
 
-  /** Waits until no delivery is left to make, then names the webhooks that never came and the deliveries that are not over. */
+  /** Waits until no delivery is left to make, then names the webhooks that never came and the deliveries that are not over. What was erased is not sent. */
   async missing(sql: pg.Pool, patienceMs: number): Promise<string[]> {
     const deadline = performance.now() + patienceMs;
     const pending = async () =>
-      (await sql.query<{ id: string }>(`SELECT webhook_id AS id FROM deliveries WHERE status <> 'DELIVERED'`)).rows;
+      (
+        await sql.query<{ id: string; how: string }>(
+          `SELECT w.id, concat_ws(' ', w.type, d.status, d.attempts, d.last_status, d.last_error) AS how
+             FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id WHERE d.status <> 'DELIVERED' AND w.body <> ''`,
+        )
+      ).rows;
     let left = await pending();
     while (left.length > 0 && performance.now() < deadline) {
       await sleep(200);
       left = await pending();
     }
-    const { rows } = await sql.query<{ id: string }>('SELECT id FROM webhooks ORDER BY position');
+    const { rows } = await sql.query<{ id: string }>(`SELECT id FROM webhooks WHERE body <> '' ORDER BY position`);
     return [
-      ...left.map(({ id }) => `${id} is not delivered`),
+      ...left.map(({ id, how }) => `${id} is not delivered: ${how}`),
       ...rows.filter(({ id }) => !this.arrived.has(`Webhook:${id}`)).map(({ id }) => `${id} never came`),
     ];
   }

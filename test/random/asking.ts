@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { BASE_PATH } from '../../libs/runtime/http/index.ts';
 
 /** A request, below the base path. */
@@ -10,6 +11,8 @@ export interface Call {
   key?: string;
   /** With a token that may only look. */
   isByViewer?: boolean;
+  /** With this token in place of the platform's first one. */
+  token?: { id: string; authorization: string };
 }
 
 /** What came of it. */
@@ -24,14 +27,17 @@ export interface Answer {
 
 export type Ask = (call: Call) => Promise<Answer>;
 
-/** Asks over HTTP; `Authorization` of the platform and of its viewer. */
-export const asker =
-  (port: number, owner: string, viewer = owner): Ask =>
-  async ({ method, path, body, key, isByViewer }) => {
-    const answer = await fetch(`http://127.0.0.1:${port}${BASE_PATH}${path}`, {
+const PAUSE_MS = 50;
+
+/** Asks over HTTP, each time another of the ports; `Authorization` of the platform and of its viewer. */
+export function asker(ports: readonly number[], owner: string, viewer = owner): Ask {
+  let turn = 0;
+  return async ({ method, path, body, key, isByViewer, token }) => {
+    turn += 1;
+    const answer = await fetch(`http://127.0.0.1:${ports[turn % ports.length]}${BASE_PATH}${path}`, {
       method,
       headers: {
-        authorization: isByViewer ? viewer : owner,
+        authorization: isByViewer ? viewer : (token?.authorization ?? owner),
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(key !== undefined && { 'idempotency-key': key }),
       },
@@ -39,4 +45,19 @@ export const asker =
     });
     const text = await answer.text();
     return { status: answer.status, headers: Object.fromEntries(answer.headers), text, body: text && JSON.parse(text) };
+  };
+}
+
+/** Asks again for as long as nobody answers, who answers is only starting, or another one is still answering the same. */
+export const patient =
+  (ask: Ask, patienceMs: number): Ask =>
+  async (call) => {
+    for (const giveUpMs = performance.now() + patienceMs; ; await sleep(PAUSE_MS)) {
+      const answer = await ask(call).catch((error: Error) => error);
+      const isOver = performance.now() > giveUpMs;
+      if (!(answer instanceof Error)) {
+        const { checks, reason } = answer.body?.details ?? {};
+        if (isOver || (!checks && reason !== 'REQUEST_IN_PROGRESS')) return answer;
+      } else if (isOver) throw answer;
+    }
   };

@@ -15,6 +15,11 @@ export const typeOf = (id: unknown): string | undefined =>
 /** What a client has learnt of its platform from the answers that it got. */
 export class Known {
   private readonly things = new Map<string, Map<string, Thing>>();
+  private readonly latest: number;
+
+  constructor(latest = LATEST) {
+    this.latest = latest;
+  }
 
   /** Remembers every resource in an answer. An invitation goes by its code, a transaction also by its quote. */
   learn(value: unknown): void {
@@ -33,8 +38,21 @@ export class Known {
 
   /** One of these that fits; undefined when there is none. */
   one(random: Random, type: string, fits: (thing: Thing) => boolean = () => true): Thing | undefined {
-    const fitting = [...(this.things.get(type)?.values() ?? [])].filter(fits).slice(-LATEST);
+    const fitting = [...(this.things.get(type)?.values() ?? [])].filter(fits).slice(-this.latest);
     return fitting.length > 0 ? random.pick(fitting) : undefined;
+  }
+
+  /** As much of it as is about this customer, or about nobody in particular. */
+  around(customerId: string): Known {
+    const all = [...this.things].flatMap(([type, things]) => [...things.values()].map((thing) => ({ type, thing })));
+    const own = all.filter(({ thing }) => thing.customerId === customerId).map(({ thing }) => thing.id);
+    const names = [customerId, ...own];
+    const around = new Known();
+    for (const { type, thing } of all) {
+      const text = JSON.stringify(thing);
+      if (!text.includes('Customer:') || names.some((name) => text.includes(name))) around.add(type, thing);
+    }
+    return around;
   }
 
   /** Those of which something is there. */

@@ -15,11 +15,11 @@ export interface Scene {
   hooks: string;
 }
 
-type Make = (scene: Scene) => Call | undefined;
+export type Make = (scene: Scene) => Call | undefined;
 
-const post = (path: string, body: unknown): Call => ({ method: 'POST', path, body });
-const patch = (path: string, body: unknown): Call => ({ method: 'PATCH', path, body });
-const remove = (path: string): Call => ({ method: 'DELETE', path });
+export const post = (path: string, body: unknown): Call => ({ method: 'POST', path, body });
+export const patch = (path: string, body: unknown): Call => ({ method: 'PATCH', path, body });
+export const remove = (path: string): Call => ({ method: 'DELETE', path });
 
 /** Kinds of external accounts with their currency, those that money is sent to most. */
 const KINDS: readonly (readonly [AccountType, string])[] = [
@@ -34,23 +34,30 @@ const KINDS: readonly (readonly [AccountType, string])[] = [
   ['SPARK_WALLET', 'BTC'],
 ];
 /** Every outcome that the sandbox knows of an account's last digits. */
-const SUFFIXES = ['999', '888', '777', '002', '003', '004', '005', '006', '007', '102', '105'];
-const FIAT = ['USD', 'EUR', 'GBP', 'MXN'];
-const SENDERS = ['$bob', '$success.eur', '$pending.long.usd', '$fail.compliance.usd', '$fail.collection', '$nobody'];
+export const SUFFIXES = ['999', '888', '777', '002', '003', '004', '005', '006', '007', '102', '105'];
+export const FIAT = ['USD', 'EUR', 'GBP', 'MXN'];
+export const SENDERS = [
+  '$bob',
+  '$success.eur',
+  '$pending.long.usd',
+  '$fail.compliance.usd',
+  '$fail.collection',
+  '$nobody',
+];
 
 const amount = (random: Random) => (random.next() < 0.1 ? random.between(1, 30) : random.between(100, 300_000));
-const sometimes = (random: Random, share: number, more: object) => (random.next() < share ? more : {});
-const currencyOf = (account: Thing): string => account.currency ?? account.balance?.currency.code;
-const internal = ({ known, random }: Scene, fits?: (one: Thing) => boolean) =>
+export const sometimes = (random: Random, share: number, more: object) => (random.next() < share ? more : {});
+export const currencyOf = (account: Thing): string => account.currency ?? account.balance?.currency.code;
+export const internal = ({ known, random }: Scene, fits?: (one: Thing) => boolean) =>
   known.one(random, 'InternalAccount', (one) => one.balance !== undefined && (fits?.(one) ?? true));
-const external = ({ known, random }: Scene, fits?: (one: Thing) => boolean) =>
+export const external = ({ known, random }: Scene, fits?: (one: Thing) => boolean) =>
   known.one(random, 'ExternalAccount', (one) => one.accountInfo !== undefined && (fits?.(one) ?? true));
-const customer = ({ known, random }: Scene) =>
+export const customer = ({ known, random }: Scene) =>
   known.one(random, 'Customer', ({ umaAddress }) => umaAddress !== undefined);
-const pathOf = ({ id, customerId }: Thing) =>
+export const pathOf = ({ id, customerId }: Thing) =>
   `/${typeof customerId === 'string' && customerId.startsWith('Customer:') ? 'customers' : 'platform'}/external-accounts/${id}`;
 
-const newCustomer: Make = ({ random }) => {
+export const newCustomer: Make = ({ random }) => {
   const person = {
     customerType: 'INDIVIDUAL',
     fullName: `Amina ${random.pick(['Diallo', '001', '002'])}`,
@@ -124,7 +131,7 @@ const destination = (scene: Scene): object | undefined => {
 const slowly = (random: Random, { accountInfo }: Thing) =>
   accountInfo?.accountType === 'USD_ACCOUNT' ? sometimes(random, 0.5, { paymentRail: 'ACH' }) : {};
 
-const quoted: Make = (scene) => {
+export const quoted: Make = (scene) => {
   const { random } = scene;
   const [from, to] = [source(scene), destination(scene)];
   if (!from || !to) return undefined;
@@ -142,8 +149,8 @@ const quoted: Make = (scene) => {
   });
 };
 
-const waits = ({ paymentInstructions }: Thing) => paymentInstructions?.length > 0;
-const executed: Make = ({ known, random }) => {
+export const waits = ({ paymentInstructions }: Thing) => paymentInstructions?.length > 0;
+export const executed: Make = ({ known, random }) => {
   const quote = known.one(random, 'Quote', (one) => one.status === 'PENDING' && !waits(one));
   return quote && post(`/quotes/${quote.id}/execute`, {});
 };
@@ -154,7 +161,7 @@ const sent: Make = ({ known, random }) => {
   return quote && post('/sandbox/send', body);
 };
 
-const withdrawn: Make = (scene) => {
+export const withdrawn: Make = (scene) => {
   const { random } = scene;
   const to = external(scene);
   const from = to && internal(scene, (one) => currencyOf(one) === currencyOf(to));
@@ -168,7 +175,7 @@ const withdrawn: Make = (scene) => {
   });
 };
 
-const received: Make = (scene) => {
+export const received: Make = (scene) => {
   const { random } = scene;
   const payee = customer(scene);
   const to = random.next() < 0.5 ? { customerId: payee?.id } : { receiverUmaAddress: payee?.umaAddress };
@@ -200,7 +207,7 @@ const sweptAccount: Make = (scene) => {
   );
 };
 
-const configured: Make = ({ random, hooks }) => {
+export const configured: Make = ({ random, hooks }) => {
   const fixedFee = { amount: random.between(0, 50), currency: 'USD' };
   const fee = {
     feeType: 'CROSS_CURRENCY_TRANSACTION',
