@@ -262,7 +262,8 @@ function isSame(before: Answer, after: Answer): boolean {
   const { id = '', status } = before.body;
   const isStill = STILL.includes(status) || (status === 'PENDING' && id.startsWith('Quote:'));
   if (/^(Quote|Transaction):/.test(id) && !isStill) return true;
-  const { now: _, ...was } = before.body;
-  const { now: __, ...is } = after.body;
-  return isDeepStrictEqual(was, is);
+  // What has expired is shown so before its timer records it.
+  const shown = ({ now: _, updatedAt, ...rest }: Answer['body']) =>
+    status === 'EXPIRED' ? rest : { ...rest, updatedAt };
+  return isDeepStrictEqual(shown(before.body), shown(after.body));
 }
