@@ -8,6 +8,7 @@ import type { ExternalAccountRowState } from './external-account.view.ts';
 
 const accounts = stateProjection(externalAccount, {
   table: 'external_accounts',
+  version: 2,
   handles: externalAccountEventTypes.filter((type) => type !== 'ExternalAccountAbandoned'),
   columns: { customer: 'text', currency: 'text', status: 'text' },
   filters: ({ customerId, currency, status }) => ({ customer: customerId ?? '', currency, status }),
@@ -45,6 +46,12 @@ function blank(rows: AccountRows, { externalAccountIds }: { externalAccountIds: 
   }
 }
 
+/** What is still said of an account whose person was erased, by a request that was under way, does not bring it back. */
+const isBlank = (rows: AccountRows, id: string): boolean => {
+  const state = rows.get(id)?.state;
+  return state?.status === 'DELETED' && state.accountInfo === undefined;
+};
+
 type PersonErased = Extract<CustomerEvent, { type: 'PersonErased' }>['data'];
 
 /**
@@ -62,7 +69,10 @@ export const externalAccounts: Projection<StateRow<ExternalAccountRowState>> = {
   },
   apply(rows, event) {
     if (event.type === 'PersonErased') return blank(rows, event.data as PersonErased);
-    if (!isUmaEvent(event)) return accounts.apply(rows, event);
+    if (!isUmaEvent(event)) {
+      const isOver = accounts.keys(event).some((id) => isBlank(rows, id));
+      return isOver ? undefined : accounts.apply(rows, event);
+    }
     const { chosen, ordinary } = movedDefault(event);
     markDefault(rows, ordinary, false, event);
     markDefault(rows, chosen, true, event);

@@ -38,14 +38,18 @@ export class Hooks {
     if (!answer.ok) throw new Error(`no webhook endpoint: ${answer.status} ${await answer.text()}`);
   }
 
-  /** Waits until no delivery is left to make, then names the webhooks that never came and the deliveries that are not over. What was erased is not sent. */
-  async missing(sql: pg.Pool, patienceMs: number): Promise<string[]> {
+  /**
+   * Waits until no delivery is left to make, then names the webhooks that never came and the deliveries that are not over. What was erased is not sent,
+   * and of what is `sentOnce` the only attempt may have failed.
+   */
+  async missing(sql: pg.Pool, patienceMs: number, sentOnce: readonly string[] = []): Promise<string[]> {
     const deadline = performance.now() + patienceMs;
     const pending = async () =>
       (
         await sql.query<{ id: string; how: string }>(
           `SELECT w.id, concat_ws(' ', w.type, d.status, d.attempts, d.last_status, d.last_error) AS how
-             FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id WHERE d.status <> 'DELIVERED' AND w.body <> ''`,
+             FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id WHERE d.status <> 'DELIVERED' AND w.body <> '' AND NOT (d.status = 'FAILED' AND w.type = ANY($1))`,
+          [sentOnce],
         )
       ).rows;
     let left = await pending();
@@ -53,7 +57,10 @@ export class Hooks {
       await sleep(200);
       left = await pending();
     }
-    const { rows } = await sql.query<{ id: string }>(`SELECT id FROM webhooks WHERE body <> '' ORDER BY position`);
+    const { rows } = await sql.query<{ id: string }>(
+      `SELECT id FROM webhooks WHERE body <> '' AND type <> ALL($1) ORDER BY position`,
+      [sentOnce],
+    );
     return [
       ...left.map(({ id, how }) => `${id} is not delivered: ${how}`),
       ...rows.filter(({ id }) => !this.arrived.has(`Webhook:${id}`)).map(({ id }) => `${id} never came`),
