@@ -11,7 +11,8 @@ export const externalAccountAnnouncer: Announcer = {
   announce(event, read) {
     const id = streamIdOf(event.stream);
     const row = read(externalAccounts, id);
-    if (!row || row.state.status === (event.data as { previousStatus: string }).previousStatus) return [];
+    if (!row || row.state.status === 'DELETED') return []; // its person was erased meanwhile
+    if (row.state.status === (event.data as { previousStatus: string }).previousStatus) return [];
     return [
       {
         type: webhookEventType('EXTERNAL_ACCOUNT.STATUS_UPDATED').type,
