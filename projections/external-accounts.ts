@@ -47,10 +47,14 @@ function blank(rows: AccountRows, { externalAccountIds }: { externalAccountIds: 
 }
 
 /** What is still said of an account whose person was erased, by a request that was under way, does not bring it back. */
-const isBlank = (rows: AccountRows, id: string): boolean => {
-  const state = rows.get(id)?.state;
-  return state?.status === 'DELETED' && state.accountInfo === undefined;
-};
+function applyToAccount(rows: AccountRows, event: RecordedEvent): void {
+  const gone = accounts.keys(event).filter((id) => rows.get(id)?.state.status === 'DELETED');
+  accounts.apply(rows, event);
+  for (const id of gone) {
+    const row = rows.get(id)!;
+    rows.set({ ...row, status: 'DELETED', state: { ...row.state, status: 'DELETED' } });
+  }
+}
 
 type PersonErased = Extract<CustomerEvent, { type: 'PersonErased' }>['data'];
 
@@ -69,10 +73,7 @@ export const externalAccounts: Projection<StateRow<ExternalAccountRowState>> = {
   },
   apply(rows, event) {
     if (event.type === 'PersonErased') return blank(rows, event.data as PersonErased);
-    if (!isUmaEvent(event)) {
-      const isOver = accounts.keys(event).some((id) => isBlank(rows, id));
-      return isOver ? undefined : accounts.apply(rows, event);
-    }
+    if (!isUmaEvent(event)) return applyToAccount(rows, event);
     const { chosen, ordinary } = movedDefault(event);
     markDefault(rows, ordinary, false, event);
     markDefault(rows, chosen, true, event);
