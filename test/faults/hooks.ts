@@ -39,8 +39,8 @@ export class Hooks {
   }
 
   /**
-   * Waits until no delivery is left to make, then names the webhooks that never came and the deliveries that are not over. What was erased is not sent,
-   * and of what is `sentOnce` the only attempt may have failed.
+   * Waits until no delivery is left to make, then names the webhooks that never came and the deliveries that are not over. What was erased
+   * is not sent, and of what is `sentOnce` the only attempt may have failed.
    */
   async missing(sql: pg.Pool, patienceMs: number, sentOnce: readonly string[] = []): Promise<string[]> {
     const deadline = performance.now() + patienceMs;
@@ -48,7 +48,8 @@ export class Hooks {
       (
         await sql.query<{ id: string; how: string }>(
           `SELECT w.id, concat_ws(' ', w.type, d.status, d.attempts, d.last_status, d.last_error) AS how
-             FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id WHERE d.status <> 'DELIVERED' AND w.body <> '' AND NOT (d.status = 'FAILED' AND w.type = ANY($1))`,
+             FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id
+            WHERE d.status <> 'DELIVERED' AND w.body <> '' AND NOT (d.status = 'FAILED' AND w.type = ANY($1))`,
           [sentOnce],
         )
       ).rows;
