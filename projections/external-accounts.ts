@@ -17,7 +17,8 @@ const accounts = stateProjection(externalAccount, {
 }) as Projection<StateRow<ExternalAccountRowState>>;
 
 type UmaEvent = RecordedEvent<UmaDepositEvent>;
-type AccountRows = Rows<StateRow<ExternalAccountRowState>>;
+type AccountRow = StateRow<ExternalAccountRowState>;
+type AccountRows = Rows<AccountRow>;
 
 const isUmaEvent = (event: RecordedEvent): event is UmaEvent =>
   (umaDepositEventTypes as readonly string[]).includes(event.type);
@@ -36,13 +37,19 @@ function markDefault(rows: AccountRows, id: string | undefined, isDefaultUmaDepo
   rows.set({ ...row, state: { ...row.state, isDefaultUmaDeposit }, position: BigInt(event.position) });
 }
 
+const deleted = (row: AccountRow): AccountRow => ({
+  ...row,
+  status: 'DELETED',
+  state: { ...row.state, status: 'DELETED' },
+});
+
 /** With the person the personal data of its accounts go, which a row built anew would lack too: nothing is left to be shown. */
 function blank(rows: AccountRows, { externalAccountIds }: { externalAccountIds: string[] }): void {
   for (const id of externalAccountIds) {
     const row = rows.get(id);
     if (!row) continue;
     const { accountInfo: _, verifiedFullName: __, ...state } = row.state;
-    rows.set({ ...row, status: 'DELETED', state: { ...state, status: 'DELETED' } });
+    rows.set(deleted({ ...row, state }));
   }
 }
 
@@ -50,10 +57,7 @@ function blank(rows: AccountRows, { externalAccountIds }: { externalAccountIds: 
 function applyToAccount(rows: AccountRows, event: RecordedEvent): void {
   const gone = accounts.keys(event).filter((id) => rows.get(id)?.state.status === 'DELETED');
   accounts.apply(rows, event);
-  for (const id of gone) {
-    const row = rows.get(id)!;
-    rows.set({ ...row, status: 'DELETED', state: { ...row.state, status: 'DELETED' } });
-  }
+  for (const id of gone) rows.set(deleted(rows.get(id)!));
 }
 
 type PersonErased = Extract<CustomerEvent, { type: 'PersonErased' }>['data'];

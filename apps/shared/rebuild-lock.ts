@@ -1,5 +1,5 @@
-import pg from 'pg';
-import { connection } from '../../libs/adapters/postgres/connection.ts';
+import type pg from 'pg';
+import { onOwnConnection } from '../../libs/adapters/postgres/own-connection.ts';
 import { reject } from '../../libs/kernel/errors.ts';
 
 const REBUILD_LOCK = 4_904;
@@ -19,11 +19,8 @@ export const tableBeside = (name: string): string => `${name}${BESIDE}`;
  * Does what must not meet a rebuild: `409 CONFLICT` (`REBUILD_UNDER_WAY`) when one runs, and none begins meanwhile. What was filled ahead is
  * thrown away, since it was read from the log as that was before.
  */
-export async function withoutRebuild<T>(databaseUrl: string, work: () => Promise<T>): Promise<T> {
-  const client = new pg.Client(connection(databaseUrl, 'ledgerline-no-rebuild'));
-  client.on('error', () => {}); // its next query fails and says so
-  await client.connect();
-  try {
+export const withoutRebuild = <T>(databaseUrl: string, work: () => Promise<T>): Promise<T> =>
+  onOwnConnection(databaseUrl, 'ledgerline-no-rebuild', async (client) => {
     if (!(await tryRebuildLock(client))) {
       const message = 'Read models are being rebuilt: repeat this when that is over.';
       throw reject('CONFLICT', { reason: 'REBUILD_UNDER_WAY' }, message);
@@ -37,7 +34,4 @@ export async function withoutRebuild<T>(databaseUrl: string, work: () => Promise
     for (const { name } of ahead.rows) await client.query(`DROP TABLE IF EXISTS ${name}`);
     await client.query('DELETE FROM rebuilds');
     return done;
-  } finally {
-    await client.end();
-  }
-}
+  });

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { BASE_PATH } from '../../libs/runtime/http/index.ts';
 import { ERASED_UMA_ADDRESS } from '../../projections/customer.view.ts';
-import { basic } from '../bench/program.ts';
 import { Random } from '../faults/random.ts';
 import {
   type Document,
@@ -15,7 +14,7 @@ import { collision, requestsAbout } from './collisions.ts';
 import type { Known } from './known.ts';
 import { readingsOf, someReading, wrongPages } from './lists.ts';
 import type { Memory } from './memory.ts';
-import { rightRequest, type Scene } from './requests.ts';
+import { rightRequest, type Scene, token } from './requests.ts';
 import { spoilt } from './spoil.ts';
 
 export interface ClientOptions {
@@ -154,8 +153,8 @@ export class RandomClient {
   }
 
   private byToken(random: Random): Pick<Call, 'token'> {
-    const token = this.memory.known.one(random, 'Token', ({ clientSecret }) => clientSecret !== undefined);
-    return token ? { token: { id: token.id, authorization: basic(token as never) } } : {};
+    const found = token({ known: this.memory.known, random });
+    return found ? { token: found } : {};
   }
 
   /** A request of which nothing is known beforehand but that its key has one answer. */

@@ -1,6 +1,5 @@
 import { withSuffix } from '../../libs/domain/external-accounts/account.examples.ts';
 import { SANDBOX_UMA_DOMAIN } from '../../libs/providers/uma.sandbox.table.ts';
-import { basic } from '../bench/program.ts';
 import type { Random } from '../faults/random.ts';
 import type { Ask, Call } from './asking.ts';
 import type { Thing } from './known.ts';
@@ -11,6 +10,7 @@ import {
   external,
   FIAT,
   internal,
+  map,
   newCustomer,
   patch,
   pathOf,
@@ -23,6 +23,7 @@ import {
   SENDERS,
   SUFFIXES,
   sometimes,
+  token,
   waits,
   withdrawn,
 } from './requests.ts';
@@ -31,7 +32,6 @@ import {
 type Collide = (scene: Scene, ask: Ask) => Promise<Call[] | undefined> | Call[] | undefined;
 
 const times = (count: number, call: Call): Call[] => Array.from({ length: count }, () => call);
-const map = <T>(thing: T | undefined, make: (thing: T) => Call[]): Call[] | undefined => thing && make(thing);
 const later = ({ random }: Scene): Call => post('/sandbox/clock/advance', { seconds: random.pick([1, 30, 361]) });
 const paid = (source: object, to: object, amount: number, immediatelyExecute: boolean): Call =>
   post('/quotes', {
@@ -98,14 +98,14 @@ const decided: Collide = async (scene, ask) => {
 
 /** An account is asked for more than it has, by several at once. */
 const drained: Collide = async (scene, ask) => {
-  const { random, known } = scene;
+  const { random } = scene;
   const found = internal(scene, (one) => one.type !== 'RULE_BASED' && one.balance.amount > 3);
   if (!found) return undefined;
   const { body: list } = await ask({ method: 'GET', path: listOf(found) });
   const now = list?.data?.find(({ id }: Thing) => id === found.id) as Thing | undefined;
   const currency = currencyOf(found);
-  const to = known.one(random, 'ExternalAccount', (one) => one.currency === currency && one.accountInfo !== undefined);
-  const inner = known.one(random, 'InternalAccount', (one) => one.balance !== undefined && one.id !== found.id);
+  const to = external(scene, (one) => one.currency === currency);
+  const inner = internal(scene, ({ id }) => id !== found.id);
   if (!now || (!to && !inner)) return undefined;
   const most = now.balance.amount;
   return Array.from({ length: random.between(2, 5) }, () => {
@@ -275,13 +275,10 @@ const invited: Collide = (scene) => {
 
 /** A token ends while it is used. */
 const revoked: Collide = (scene) => {
-  const { random, known } = scene;
-  const secret = known.one(random, 'Token', ({ clientSecret }) => clientSecret !== undefined);
-  return map(secret, (one) => {
-    const token = { id: one.id, authorization: basic(one as never) };
-    const use = Array.from({ length: random.between(2, 5) }, () => ({ ...rightRequest(scene), token }));
-    return [...use, ...times(2, remove(`/tokens/${one.id}`)), ...use];
-  });
+  const ending = token(scene);
+  if (!ending) return undefined;
+  const use = Array.from({ length: scene.random.between(2, 5) }, () => ({ ...rightRequest(scene), token: ending }));
+  return [...use, ...times(2, remove(`/tokens/${ending.id}`)), ...use];
 };
 
 const reconfigured: Collide = (scene) => {

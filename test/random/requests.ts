@@ -1,6 +1,7 @@
 import { withSuffix } from '../../libs/domain/external-accounts/account.examples.ts';
 import type { AccountType } from '../../libs/domain/external-accounts/account-types.ts';
 import { SANDBOX_UMA_DOMAIN } from '../../libs/providers/uma.sandbox.table.ts';
+import { basic } from '../bench/program.ts';
 import type { Random } from '../faults/random.ts';
 import type { Call } from './asking.ts';
 import type { Known, Thing } from './known.ts';
@@ -45,6 +46,8 @@ export const SENDERS = [
   '$nobody',
 ];
 
+/** What is made of a thing, where there is one. */
+export const map = <T>(thing: Thing | undefined, make: (thing: Thing) => T): T | undefined => thing && make(thing);
 const amount = (random: Random) => (random.next() < 0.1 ? random.between(1, 30) : random.between(100, 300_000));
 export const sometimes = (random: Random, share: number, more: object) => (random.next() < share ? more : {});
 export const currencyOf = (account: Thing): string => account.currency ?? account.balance?.currency.code;
@@ -54,6 +57,12 @@ export const external = ({ known, random }: Scene, fits?: (one: Thing) => boolea
   known.one(random, 'ExternalAccount', (one) => one.accountInfo !== undefined && (fits?.(one) ?? true));
 export const customer = ({ known, random }: Scene) =>
   known.one(random, 'Customer', ({ umaAddress }) => umaAddress !== undefined);
+/** A token to ask with. */
+export const token = ({ known, random }: Pick<Scene, 'known' | 'random'>): Call['token'] =>
+  map(
+    known.one(random, 'Token', ({ clientSecret }) => clientSecret !== undefined),
+    (one) => ({ id: one.id, authorization: basic(one as never) }),
+  );
 export const pathOf = ({ id, customerId }: Thing) =>
   `/${typeof customerId === 'string' && customerId.startsWith('Customer:') ? 'customers' : 'platform'}/external-accounts/${id}`;
 
@@ -251,7 +260,7 @@ const invitation: Make = (scene) => {
   return post(`/invitations/${one.id}/claim`, { inviteeUma: inviter.umaAddress });
 };
 
-const token: Make = ({ random, known }) => {
+const tokenChange: Make = ({ random, known }) => {
   const one = known.one(random, 'Token', ({ name }) => name.startsWith('token '));
   if (one && random.next() < 0.3) return remove(`/tokens/${one.id}`);
   return post('/tokens', {
@@ -301,14 +310,13 @@ const requests: readonly (readonly [weight: number, make: Make])[] = [
   [3, sweptAccount],
   [4, configured],
   [3, invitation],
-  [3, token],
+  [3, tokenChange],
   [2, webhook],
   [3, ownership],
   [1, estimated],
   [1, ({ random }) => post('/sandbox/clock/advance', { seconds: random.pick([1, 30, 361, 3_600]) })],
 ];
 
-const map = (thing: Thing | undefined, make: (thing: Thing) => Call) => thing && make(thing);
 /** Each as often as its weight says. */
 const bag = requests.flatMap(([weight, make]) => Array.from({ length: weight }, () => make));
 

@@ -1,6 +1,6 @@
-import pg from 'pg';
-import { connection } from '../../../libs/adapters/postgres/connection.ts';
+import type pg from 'pg';
 import { checkpointsOf, liveCheckpoints } from '../../../libs/adapters/postgres/live-checkpoints.ts';
+import { onOwnConnection } from '../../../libs/adapters/postgres/own-connection.ts';
 import { deciders } from '../../../libs/domain/index.ts';
 import type { LoggedEvent } from '../../../libs/kernel/event-store.port.ts';
 import { fromJson } from '../../../libs/kernel/json.ts';
@@ -85,18 +85,13 @@ export async function verify(
   projections: readonly AnyProjection[],
   options: VerifyOptions = {},
 ): Promise<Verification> {
-  const client = new pg.Client(connection(engine.url, 'ledgerline-verify'));
-  client.on('error', () => {});
-  await client.connect();
-  try {
+  return onOwnConnection(engine.url, 'ledgerline-verify', async (client) => {
     await client.query(`SET temp_buffers = '32MB'; SET work_mem = '64MB'`);
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
     const verification = await new Verify(engine, projections, options, client).run();
     await client.query('ROLLBACK');
     return verification;
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 class Verify {

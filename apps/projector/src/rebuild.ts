@@ -1,7 +1,7 @@
-import pg from 'pg';
-import { connection } from '../../../libs/adapters/postgres/connection.ts';
+import type pg from 'pg';
 import { holdsLease, Lease, LeaseLost, type LeaseOptions } from '../../../libs/adapters/postgres/lease.ts';
 import { checkpointsOf } from '../../../libs/adapters/postgres/live-checkpoints.ts';
+import { onOwnConnection } from '../../../libs/adapters/postgres/own-connection.ts';
 import type { AnyProjection } from '../../../libs/kernel/projection.ts';
 import type { Engine } from '../../shared/engine.ts';
 import { tryRebuildLock } from '../../shared/rebuild-lock.ts';
@@ -82,10 +82,7 @@ export async function rebuild(
   projections: readonly AnyProjection[],
   options: RebuildOptions = {},
 ): Promise<Rebuilt> {
-  const client = new pg.Client(connection(source.url, 'ledgerline-rebuild'));
-  client.on('error', () => {}); // its next query fails and says so
-  await client.connect();
-  try {
+  return onOwnConnection(source.url, 'ledgerline-rebuild', async (client) => {
     await lock(client, options);
     await client.query(`SET work_mem = '64MB'`);
     await fitCheckpoints(source.pool, source.partitions);
@@ -101,9 +98,7 @@ export async function rebuild(
       done.tables.push(...tables);
     }
     return { ...done, seconds: (performance.now() - startedMs) / 1_000 };
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 /** On the connection that also writes. */

@@ -55,7 +55,10 @@ function headersOf({ status, details }: Rejection): Record<string, string> {
   return headers;
 }
 
-/** What an error means for the client: a server that is away, such as the database, comes back. Errors that nobody foresaw say nothing but that. */
+/**
+ * What an error means for the client: a server that is away, such as the database, comes back. Errors that nobody foresaw say nothing but
+ * that.
+ */
 export function rejectionOf(error: unknown, req: Request): Rejection {
   if (error instanceof Rejection) return error;
   if (error instanceof HttpException) return ofStatus(error.getStatus(), error.message, req);
